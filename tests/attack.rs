@@ -47,7 +47,7 @@ fn no_bytes_make_the_server_fail() {
     let untouched = bystander.tool("untouched").body("return str(tool_input)[:200]").published();
     let requests = requests::proper(&team, &other, tool.id());
     let seen = Mutex::new(BTreeMap::new());
-    let run = |cases: Range<u64>| attack(&server, &requests, (seed, cases), &seen);
+    let run = |cases: Range<u64>| attack(&server, &requests, seed, cases, &seen);
 
     for message in &requests {
         let answer = exchange::of_proper(server.address(), &message.bytes());
@@ -70,7 +70,7 @@ fn no_bytes_make_the_server_fail() {
 
 type Seen = Mutex<BTreeMap<String, u64>>;
 
-fn attack(server: &Arc<Server>, requests: &[Message], (seed, cases): (u64, Range<u64>), seen: &Seen) {
+fn attack(server: &Arc<Server>, requests: &[Message], seed: u64, cases: Range<u64>, seen: &Seen) {
     let next = AtomicU64::new(cases.start);
     std::thread::scope(|scope| {
         for _ in 0..CLIENTS {

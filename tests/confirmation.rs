@@ -9,7 +9,7 @@ use crate::mcp::client::Gateway;
 use crate::turns::talk::{Agent, id, spec};
 
 /// Calls a tool as a client that shows forms.
-fn called(gateway: &Gateway, (tool, arguments): (&str, &Value), more: &Value) -> Value {
+fn called(gateway: &Gateway, tool: &str, arguments: &Value, more: &Value) -> Value {
     let meta = json!({"io.modelcontextprotocol/clientCapabilities": {"elicitation": {}}});
     let mut params = json!({"name": tool, "arguments": arguments, "_meta": meta});
     params.as_object_mut().expect("an object").extend(more.as_object().cloned().expect("an object"));
@@ -17,11 +17,11 @@ fn called(gateway: &Gateway, (tool, arguments): (&str, &Value), more: &Value) ->
 }
 
 /// Answers the question for a confirmation.
-fn answered(gateway: &Gateway, call: (&str, &Value), confirmed: bool) -> Value {
-    let asked = called(gateway, call, &json!({}));
+fn answered(gateway: &Gateway, tool: &str, arguments: &Value, confirmed: bool) -> Value {
+    let asked = called(gateway, tool, arguments, &json!({}));
     assert_eq!(asked["resultType"], "input_required", "{asked}");
     let answer = json!({"lathe/confirmation": {"action": "accept", "content": {"confirmed": confirmed}}});
-    called(gateway, call, &json!({"requestState": asked["requestState"], "inputResponses": answer}))
+    called(gateway, tool, arguments, &json!({"requestState": asked["requestState"], "inputResponses": answer}))
 }
 
 /// The step at which a call without forms is refused. Null for a call that runs.
@@ -29,7 +29,7 @@ fn refused_at(gateway: &Gateway, tool: &str, arguments: Value) -> Value {
     gateway.call(tool, arguments)["_meta"].pointer("/dev.lathe~1error/refused_at").cloned().unwrap_or_default()
 }
 
-fn assigned(team: &Team, slug: &str, (tool, policy): (&str, &str)) {
+fn assigned(team: &Team, slug: &str, tool: &str, policy: &str) {
     let lathe = team.lathe();
     lathe.ok(&["agent", "assign", slug, tool, "--human-intervention", policy]);
     lathe.ok(&["agent", "deploy", slug]);
@@ -42,18 +42,19 @@ fn s4_033_an_assignment_makes_the_confirmation_stricter() {
     let _fire = team.tool("fire").manifest("intervention = 'always'").body("return 'fired'").published();
     let gateway = Gateway::new(&team, "shop", &["pay"]);
     assert_eq!(refused_at(&gateway, "pay", json!({})), Value::Null);
-    assigned(&team, "shop", ("pay", "required"));
+    assigned(&team, "shop", "pay", "required");
     assert_eq!(refused_at(&gateway, "pay", json!({})), "intervene");
     assert_eq!(pay.invoke(json!({})).output(), "paid", "no agent calls");
-    assert_eq!(answered(&gateway, ("pay", &json!({})), true)["content"][0]["text"], "paid");
-    let declined = answered(&gateway, ("pay", &json!({})), false);
+    assert_eq!(answered(&gateway, "pay", &json!({}), true)["content"][0]["text"], "paid");
+    let declined = answered(&gateway, "pay", &json!({}), false);
     assert_eq!(declined["_meta"]["dev.lathe/error"]["type"], "confirmation_refused", "{declined}");
-    assigned(&team, "shop", ("fire", "never"));
+    assigned(&team, "shop", "fire", "never");
     assert_eq!(refused_at(&gateway, "fire", json!({})), "intervene", "an agent makes nothing weaker");
     assigned(
         &team,
         "shop",
-        ("pay", r#"{"rules": [{"when": {"amount": {"minimum": 100}}, "intervention": "required"}]}"#),
+        "pay",
+        r#"{"rules": [{"when": {"amount": {"minimum": 100}}, "intervention": "required"}]}"#,
     );
     assert_eq!(refused_at(&gateway, "pay", json!({"amount": 99})), Value::Null);
     assert_eq!(refused_at(&gateway, "pay", json!({"amount": 100})), "intervene");
@@ -64,7 +65,7 @@ fn another_version_of_a_tool_keeps_its_confirmation() {
     let team = Team::new();
     let _pay = team.tool("pay").body("return 'paid'").published();
     let gateway = Gateway::new(&team, "shop", &["pay"]);
-    assigned(&team, "shop", ("pay", "required"));
+    assigned(&team, "shop", "pay", "required");
     team.lathe().ok(&["agent", "assign", "shop", "pay", ">=1"]);
     team.lathe().ok(&["agent", "deploy", "shop"]);
     assert_eq!(refused_at(&gateway, "pay", json!({})), "intervene");
@@ -94,7 +95,7 @@ fn s4_034_an_agent_asks_for_the_confirmation_of_one_api() {
     let team = Team::new();
     orders(&team).published();
     let gateway = Gateway::new(&team, "shop", &["orders"]);
-    assigned(&team, "shop", ("orders", r#"{"apis": {"create": "required"}}"#));
+    assigned(&team, "shop", "orders", r#"{"apis": {"create": "required"}}"#);
     assert_eq!(refused_at(&gateway, "orders_create", json!({"item": "pen"})), "intervene");
     assert_eq!(refused_at(&gateway, "orders_list", json!({})), Value::Null);
     let shown = team.lathe().ok(&["agent", "show", "shop"]);
@@ -118,9 +119,9 @@ fn an_agent_asks_for_the_confirmation_of_a_tool_of_the_server() {
     let note = json!({"content": "Ann prefers e-mail."});
     assert_eq!(refused_at(&gateway, "memory_create", note.clone()), "intervene");
     assert_eq!(refused_at(&gateway, "memory_list", json!({})), Value::Null);
-    let made = answered(&gateway, ("memory_create", &note), true);
+    let made = answered(&gateway, "memory_create", &note, true);
     assert_eq!(made["structuredContent"]["success"], true, "{made}");
-    let declined = answered(&gateway, ("memory_create", &note), false);
+    let declined = answered(&gateway, "memory_create", &note, false);
     assert_eq!(declined["structuredContent"]["error"]["code"], "confirmation_refused", "{declined}");
     edit(&["--human-intervention", "memory_create=never"]);
     let draft = lathe.json(&["agent", "show", "keeper"])["draft"]["builtInTools"].take();

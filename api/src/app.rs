@@ -32,9 +32,9 @@ pub struct Parts {
 
 /// The state of every handler; clones share it.
 #[derive(Clone)]
-pub struct App(Arc<Shared>);
+pub struct App(Arc<AppParts>);
 
-struct Shared {
+struct AppParts {
     parts: Parts,
     tasks: Tasks,
     request_ids: RequestIds,
@@ -68,7 +68,18 @@ impl App {
         };
         let requests = RequestAdmission::new(parts.config.requests, parts.config.connections.connections_max);
         let bodies = BodyBudget::default();
-        Self(Arc::new(Shared { parts, tasks, request_ids, readiness, mcp, limits, key_limit, oauth, requests, bodies }))
+        Self(Arc::new(AppParts {
+            parts,
+            tasks,
+            request_ids,
+            readiness,
+            mcp,
+            limits,
+            key_limit,
+            oauth,
+            requests,
+            bodies,
+        }))
     }
 
     /// The readiness of the server's parts, which they report themselves.

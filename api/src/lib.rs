@@ -1,6 +1,6 @@
 //! The HTTP API of Lathe: requests in; JSON, event streams or git's packets out.
 //!
-//! [`router`] has every route with the permission it needs, [`App`] is the state of the handlers, and [`Server`] accepts
+//! [`build_router`] has every route with the permission it needs, [`App`] is the state of the handlers, and [`Server`] accepts
 //! connections. Domain rules are in the other crates: a handler parses, calls one use case and renders.
 //!
 //! The modules are listed in layers, the lowest first. A module imports from its own layer and from lower ones, without cycles.
@@ -38,8 +38,8 @@ pub use config::Config;
 pub use mcp::{MCP_METHODS, McpMethod};
 pub use readiness::Readiness;
 pub use router::{
-    Bounds, RequestBound, ResponseBound, Route, RouteRefused, UnknownOperation, find_operation, openapi_document,
-    router, routes,
+    Bounds, RequestBound, ResponseBound, Route, RouteRefused, UnknownOperation, build_openapi_document, build_router,
+    find_operation, list_routes,
 };
 pub use routes::agent_runs::take_over::take_over_agent_runs;
 pub use routes::versions::take_over::take_over_publications;

@@ -19,10 +19,10 @@ const WRITE_TIME_MAX: Duration = Duration::from_secs(2);
 /// The parts of the server that are not ready. Clones share it: those that start parts write it, and the health check
 /// reads it.
 #[derive(Clone, Debug, Default)]
-pub struct Readiness(Arc<Shared>);
+pub struct Readiness(Arc<ReadinessState>);
 
 #[derive(Debug, Default)]
-struct Shared {
+struct ReadinessState {
     /// The parts that are not ready, with the reason.
     unready: Mutex<BTreeMap<&'static str, &'static str>>,
     /// Time and result of the last check of the database. Concurrent requests wait for one check.

@@ -35,20 +35,20 @@ pub use route::Route;
 use route::{delete, get, post};
 
 /// Builds the router of the whole API.
-pub fn router(app: App) -> Result<Router, RouteRefused> {
-    build::assemble(app, routes())
+pub fn build_router(app: App) -> Result<Router, RouteRefused> {
+    build::assemble(app, list_routes())
 }
 
 /// The OpenAPI document of all routes.
-pub fn openapi_document() -> Value {
-    openapi::document(&routes().iter().map(Route::doc).collect::<Vec<_>>(), |generator| {
+pub fn build_openapi_document() -> Value {
+    openapi::build_document(&list_routes().iter().map(Route::doc).collect::<Vec<_>>(), |generator| {
         generator.subschema_for::<OauthError>();
     })
 }
 
 /// The names of all operations, in the order of the route table.
-pub(crate) fn operation_names() -> Vec<&'static str> {
-    routes().iter().filter_map(|route| route.operation.as_ref()).map(OperationDoc::id).collect()
+pub(crate) fn list_operation_names() -> Vec<&'static str> {
+    list_routes().iter().filter_map(|route| route.operation.as_ref()).map(OperationDoc::id).collect()
 }
 
 /// A limit is set for an operation that does not exist.
@@ -61,7 +61,7 @@ pub struct UnknownOperation {
 
 /// Finds the operation with a name, for its rate limit.
 pub fn find_operation(name: &str) -> Result<&'static str, UnknownOperation> {
-    let known = operation_names();
+    let known = list_operation_names();
     match known.iter().find(|known| **known == name) {
         Some(operation) => Ok(operation),
         None => Err(UnknownOperation { name: name.to_owned(), known }),
@@ -69,22 +69,25 @@ pub fn find_operation(name: &str) -> Result<&'static str, UnknownOperation> {
 }
 
 /// The route table.
-pub fn routes() -> Vec<Route> {
-    [of_the_server(), of_accounts(), of_tools(), of_agents(), of_native_tools()].into_iter().flatten().collect()
+pub fn list_routes() -> Vec<Route> {
+    [list_server_routes(), list_account_routes(), list_tool_routes(), list_agent_routes(), list_native_tool_routes()]
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 /// The routes that native tools declare beside their schemas.
-fn of_native_tools() -> Vec<Route> {
-    tool_routes::operations().into_iter().map(Route::from).collect()
+fn list_native_tool_routes() -> Vec<Route> {
+    tool_routes::list_operations().into_iter().map(Route::from).collect()
 }
 
 #[rustfmt::skip]
-fn of_the_server() -> Vec<Route> {
+fn list_server_routes() -> Vec<Route> {
     vec![
         get("/", None, root::handle).described(root::operation),
         get("/health/live", None, health::live).described(health::live_operation),
         get("/health/ready", None, health::ready).described(health::ready_operation),
-        get("/v1/openapi.json", None, || document::handle(openapi_document)).described(document::operation),
+        get("/v1/openapi.json", None, || document::handle(build_openapi_document)).described(document::operation),
         get("/api/v1/downloads/{download}", None, library::download::handle).described(library::download::operation),
         get("/docs", None, reference::page::handle).described(reference::page::operation),
         get("/docs/errors", None, reference::errors::handle).described(reference::errors::operation),
@@ -101,7 +104,7 @@ fn of_the_server() -> Vec<Route> {
 }
 
 #[rustfmt::skip]
-fn of_accounts() -> Vec<Route> {
+fn list_account_routes() -> Vec<Route> {
     vec![
         get("/v1/{organization}/organization", Some(OwnAccount), organization::handle).described(organization::operation),
 
@@ -136,7 +139,7 @@ fn of_accounts() -> Vec<Route> {
 }
 
 #[rustfmt::skip]
-fn of_tools() -> Vec<Route> {
+fn list_tool_routes() -> Vec<Route> {
     vec![
         post("/v1/{organization}/tool", Some(CreateTool), tools::create::handle).described(tools::create::operation).reads(Content),
         get("/v1/{organization}/tool", Some(GetTool), tools::list::handle).described(tools::list::operation),
@@ -177,7 +180,7 @@ fn of_tools() -> Vec<Route> {
 }
 
 #[rustfmt::skip]
-fn of_agents() -> Vec<Route> {
+fn list_agent_routes() -> Vec<Route> {
     vec![
         post("/v1/{organization}/agent", Some(CreateAgent), agents::create::handle).described(agents::create::operation).reads(Content),
         get("/v1/{organization}/agent", Some(GetAgent), agents::list::handle).described(agents::list::operation),
@@ -217,9 +220,9 @@ fn of_agents() -> Vec<Route> {
         post("/v1/{organization}/human_request/{human_request_id}/answer", Some(OwnAccount), human_requests::answer::handle).described(human_requests::answer::operation).reads(Content),
         post("/agents/{agent_run_id}/cancel", Some(OwnAccount), agent_runs::cancel::handle).described(agent_runs::cancel::operation),
 
-        post("/v1/{organization}/mcp/{gateway}", Some(OwnAccount), mcp::endpoint::handle).described(mcp::endpoint::post_operation).for_mcp_clients().reads(Content),
-        get("/v1/{organization}/mcp/{gateway}", Some(OwnAccount), mcp::endpoint::handle).described(mcp::endpoint::get_operation).for_mcp_clients(),
-        delete("/v1/{organization}/mcp/{gateway}", Some(OwnAccount), mcp::endpoint::handle).described(mcp::endpoint::delete_operation).for_mcp_clients(),
+        post("/v1/{organization}/mcp/{gateway}", Some(OwnAccount), mcp::endpoint::handle).described(mcp::endpoint::post_operation).accept_mcp_clients().reads(Content),
+        get("/v1/{organization}/mcp/{gateway}", Some(OwnAccount), mcp::endpoint::handle).described(mcp::endpoint::get_operation).accept_mcp_clients(),
+        delete("/v1/{organization}/mcp/{gateway}", Some(OwnAccount), mcp::endpoint::handle).described(mcp::endpoint::delete_operation).accept_mcp_clients(),
     ]
 }
 
@@ -235,7 +238,7 @@ mod tests {
     #[test]
     fn conditions_can_be_met_where_they_are_accepted() {
         for permission in Permission::grantable() {
-            let mut own = routes().into_iter().filter(|route| route.permission == Some(permission));
+            let mut own = list_routes().into_iter().filter(|route| route.permission == Some(permission));
             let names_tool = own.any(|route| ResourceKind::of(route.path) != ResourceKind::None);
             assert_eq!(names_tool, permission.can_be_conditional(), "{permission}");
         }

@@ -7,7 +7,7 @@ use api_kit::server::{ListenerContext, Server};
 use tokio::time::{Instant, timeout_at};
 
 use crate::app::App;
-use crate::router::{RouteRefused, router};
+use crate::router::{RouteRefused, build_router};
 
 /// Describes the metrics of the API to the recorder.
 pub fn describe_metrics() {
@@ -22,7 +22,7 @@ pub fn describe_metrics() {
 pub async fn serve(server: Server, app: App, shutdown: impl Future<Output = Duration>) -> Result<(), RouteRefused> {
     let limits = app.config().connections.clone();
     let drain_time_max = limits.drain_time_max;
-    let context = ListenerContext { router: router(app.clone())?, limits, ids: app.request_ids().clone() };
+    let context = ListenerContext { router: build_router(app.clone())?, limits, ids: app.request_ids().clone() };
     let shutdown = async {
         let delay = shutdown.await;
         app.readiness().end();
@@ -36,7 +36,7 @@ pub async fn serve(server: Server, app: App, shutdown: impl Future<Output = Dura
     // The connections that are left have no time for another task.
     app.tasks().stop_admitting();
     let ended = async {
-        app.tasks().ended().await;
+        app.tasks().wait_until_ended().await;
         // A run of an agent is a task, and starts workflows until its end.
         app.agents().runs.workflows_ended().await;
     };

@@ -4,7 +4,7 @@ mod lobe;
 mod strict;
 
 use agents::{Catalogue, ListedTool};
-use mcp::rendered;
+use mcp::render_tool;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 use strict::{StrictDialect, is_strict};
@@ -64,7 +64,9 @@ pub(crate) fn render_definitions(
     limit: usize,
 ) -> serde_json::Result<Definitions> {
     match format {
-        ToolFormat::Lobe => render_page(lobe::families(catalogue).iter().map(|family| family.manifest()), start, limit),
+        ToolFormat::Lobe => {
+            render_page(lobe::group_families(catalogue).iter().map(|family| family.render_manifest()), start, limit)
+        }
         format => render_page(catalogue.tools.iter().map(|tool| render_definition(tool, format)), start, limit),
     }
 }
@@ -84,10 +86,10 @@ fn render_page(rendered: impl Iterator<Item = Value>, start: usize, limit: usize
 
 fn render_definition(tool: &ListedTool, format: ToolFormat) -> Value {
     match format {
-        ToolFormat::Mcp | ToolFormat::Lobe => json!(rendered(tool)),
-        ToolFormat::OpenAi => json!({"type": "function", "function": function(tool)}),
+        ToolFormat::Mcp | ToolFormat::Lobe => json!(render_tool(tool)),
+        ToolFormat::OpenAi => json!({"type": "function", "function": render_function(tool)}),
         ToolFormat::OpenAiResponses => {
-            let mut function = function(tool);
+            let mut function = render_function(tool);
             function["type"] = json!("function");
             function
         }
@@ -103,7 +105,7 @@ fn render_definition(tool: &ListedTool, format: ToolFormat) -> Value {
 }
 
 /// A function of OpenAI. It is strict where the schema allows that.
-fn function(tool: &ListedTool) -> Value {
+fn render_function(tool: &ListedTool) -> Value {
     let schema = tool.model_input_schema();
     let strict = is_strict(&schema, StrictDialect::OpenAi);
     json!({"name": tool.name, "description": tool.description(), "parameters": schema, "strict": strict})

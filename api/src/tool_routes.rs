@@ -21,7 +21,7 @@ use runner::{Invoker, RoutedTool, ToolRoute, Verb};
 
 use crate::app::App;
 
-pub(crate) use envelope::with_envelope;
+pub(crate) use envelope::add_envelope;
 
 /// An operation that calls a native tool.
 pub(crate) struct ToolOperation {
@@ -34,14 +34,14 @@ pub(crate) struct ToolOperation {
 }
 
 /// Returns the operations of all native tools that have routes.
-pub(crate) fn operations() -> Vec<ToolOperation> {
+pub(crate) fn list_operations() -> Vec<ToolOperation> {
     routed_tools()
-        .flat_map(|tool| tool.routes.iter().map(move |route| operation(&tool, *route)).collect::<Vec<_>>())
+        .flat_map(|tool| tool.routes.iter().map(move |route| build_operation(&tool, *route)).collect::<Vec<_>>())
         .collect()
 }
 
-fn operation(tool: &RoutedTool, route: ToolRoute) -> ToolOperation {
-    let (method, filter) = method(route.verb);
+fn build_operation(tool: &RoutedTool, route: ToolRoute) -> ToolOperation {
+    let (method, filter) = map_verb(route.verb);
     let name = tool.name;
     let handler = move |State(invoker): State<Invoker>,
                         State(tasks): State<Tasks>,
@@ -53,13 +53,13 @@ fn operation(tool: &RoutedTool, route: ToolRoute) -> ToolOperation {
         method,
         path: route.path,
         permission: tool.permission,
-        inputs: description::inputs(tool, route),
-        operation: description::operation(tool, route),
+        inputs: description::describe_inputs(tool, route),
+        operation: description::describe_operation(tool, route),
         handler: on(filter, handler),
     }
 }
 
-const fn method(verb: Verb) -> (&'static str, MethodFilter) {
+const fn map_verb(verb: Verb) -> (&'static str, MethodFilter) {
     match verb {
         Verb::Get => ("GET", MethodFilter::GET),
         Verb::Post => ("POST", MethodFilter::POST),

@@ -50,7 +50,7 @@ pub use pages::{
     ToolFilterValues, ToolList, ToolVersionList, UserList, VersionFilterValues,
 };
 pub use replay::{ReplayCosts, ReplayDifference, Replayed};
-pub use request::{BUMPS, Bump, MODES, PublishToolVersion, ReplayToolInvocation, TestTool, search_field_name};
+pub use request::{BUMPS, Bump, MODES, PublishToolVersion, ReplayToolInvocation, TestTool, name_search_field};
 pub use role::{Condition, Grant, Role, RoleList};
 pub use run::{AccountedToolInvocation, InvocationResult, InvocationResults, RunOutcome, TestedBranch, ToolInvocation};
 pub use runner::Input;

@@ -18,4 +18,4 @@ pub(crate) use reply::{Reply, WorkContext};
 pub(crate) use tracked::{OperationRequest, RunningOperation};
 
 #[cfg(test)]
-pub(crate) use events::streamed;
+pub(crate) use events::stream_to_end;

@@ -90,22 +90,22 @@ pub struct BodyRefused(pub Error);
 
 impl BodyBudget {
     /// Wraps a body so that it fails with [`BodyRefused`] beyond its bound, and when too many bytes are being read.
-    pub fn bound(&self, headers: &HeaderMap, body: Body, bound: BodyBound, owner: BodyOwner) -> Body {
+    pub fn bound_body(&self, headers: &HeaderMap, body: Body, bound: BodyBound, owner: BodyOwner) -> Body {
         if bound == BodyBound::Streamed || body.is_end_stream() {
             return body;
         }
         let share = BodyShare { budget: self.clone(), owner, bytes: 0 };
         let bounded =
-            BoundedBody { inner: body, declared: declared_length(headers), bytes_max: bound.bytes_max(), share };
+            BoundedBody { inner: body, declared: read_declared_length(headers), bytes_max: bound.bytes_max(), share };
         Body::new(StreamBody::new(try_unfold(bounded, |mut bounded| async move {
-            Ok::<_, BoxError>(bounded.next().await?.map(|frame| (frame, bounded)))
+            Ok::<_, BoxError>(bounded.read_frame().await?.map(|frame| (frame, bounded)))
         })))
     }
 }
 
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
-fn declared_length(headers: &HeaderMap) -> usize {
+fn read_declared_length(headers: &HeaderMap) -> usize {
     headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse().ok()).unwrap_or_default()
 }
 
@@ -117,7 +117,7 @@ struct BoundedBody {
 }
 
 impl BoundedBody {
-    async fn next(&mut self) -> Result<Option<Frame<Bytes>>, BoxError> {
+    async fn read_frame(&mut self) -> Result<Option<Frame<Bytes>>, BoxError> {
         // A body that says that it is too large is refused before the client sends it.
         self.check(self.declared).map_err(BodyRefused)?;
         let frame = self.inner.frame().await.transpose().map_err(axum::Error::into_inner)?;
@@ -219,7 +219,7 @@ mod tests {
         let budget = BodyBudget::default();
         let read = async |headers: &HeaderMap, parts: usize| {
             let parts = stream::iter((0..parts).map(|_| Ok::<_, std::io::Error>(vec![0; 8 << 10])));
-            let body = budget.bound(headers, Body::from_stream(parts), BodyBound::Form, address(1));
+            let body = budget.bound_body(headers, Body::from_stream(parts), BodyBound::Form, address(1));
             crate::extract::read(body).await.map(|bytes| bytes.len()).map_err(|error| error.code())
         };
         assert_eq!(read(&HeaderMap::new(), 2).await, Ok(16 << 10));

@@ -17,7 +17,7 @@ pub trait OnBodyEnd: Send + Unpin + 'static {
 }
 
 /// Attaches a callback to the body of a response.
-pub fn with_end(response: Response, end: impl OnBodyEnd) -> Response {
+pub fn attach_end(response: Response, end: impl OnBodyEnd) -> Response {
     response.map(|inner| Body::new(EndingBody { inner, end: Some(end) }))
 }
 
@@ -87,7 +87,7 @@ mod tests {
     #[tokio::test]
     async fn the_end_is_reported_once_with_the_completeness_of_the_body() {
         let noted = Arc::default();
-        let response = |body| with_end(Response::new(body), Note(Arc::clone(&noted)));
+        let response = |body| attach_end(Response::new(body), Note(Arc::clone(&noted)));
         response(Body::from("text")).into_body().collect().await.unwrap();
         drop(response(Body::empty()));
         drop(response(Body::from("never sent")));

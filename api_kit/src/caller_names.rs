@@ -23,7 +23,7 @@ pub struct InNamesOf(pub CallerNames);
 
 impl DocumentedInput for InNamesOf {
     fn describe(inputs: &mut Inputs) {
-        inputs.parameters.extend(parameters());
+        inputs.parameters.extend(list_parameters());
     }
 }
 
@@ -36,7 +36,7 @@ impl<S: Sync> FromRequestParts<S> for InNamesOf {
 }
 
 /// The headers, for the OpenAPI document.
-pub fn parameters() -> impl Iterator<Item = Parameter> {
+pub fn list_parameters() -> impl Iterator<Item = Parameter> {
     let name = || json!({"type": "string", "minLength": 1, "maxLength": 128, "pattern": "^[A-Za-z0-9._:-]+$"});
     let app = ["X-App-Id", "X-Strongly-App-Id"].map(|header| Parameter::header(header, APP_DESCRIPTION, name()));
     app.into_iter().chain([Parameter::header("X-Agent-Workflow-Id", WORKFLOW_DESCRIPTION, name())])
@@ -44,20 +44,20 @@ pub fn parameters() -> impl Iterator<Item = Parameter> {
 
 /// Reads the names. A request that contradicts itself is refused.
 pub fn read(headers: &HeaderMap) -> Result<CallerNames, Error> {
-    Ok(CallerNames { app: one(headers, &APP)?, workflow: one(headers, &WORKFLOW)? })
+    Ok(CallerNames { app: read_name(headers, &APP)?, workflow: read_name(headers, &WORKFLOW)? })
 }
 
-fn one(headers: &HeaderMap, names: &[&str]) -> Result<Option<CallerName>, Error> {
+fn read_name(headers: &HeaderMap, names: &[&str]) -> Result<Option<CallerName>, Error> {
     let mut values = names.iter().flat_map(|name| headers.get_all(*name));
     let Some(first) = values.next() else { return Ok(None) };
     if values.any(|value| value != first) {
-        return Err(invalid(InvalidValue::new("header with an application or a workflow", "must have one value")));
+        return Err(refuse_name(InvalidValue::new("header with an application or a workflow", "must have one value")));
     }
-    let name = CallerName::parse(first.to_str().unwrap_or_default()).map_err(invalid)?;
+    let name = CallerName::parse(first.to_str().unwrap_or_default()).map_err(refuse_name)?;
     Ok(Some(name))
 }
 
-fn invalid(error: InvalidValue) -> Error {
+fn refuse_name(error: InvalidValue) -> Error {
     registry::Error::from(error).into()
 }
 

@@ -30,7 +30,7 @@ pub enum Error {
     #[error("Credentials are missing, expired or wrong.")]
     Unauthenticated,
     /// The secret of the key is right, so its holder may know more than others.
-    #[error("{}", key_ended(.0))]
+    #[error("{}", describe_key_end(.0))]
     KeyEnded(KeyEnd),
     #[error(
         "The operation needs the permission {permission}, which your role does not grant. An administrator of the organization \
@@ -57,7 +57,7 @@ pub enum Error {
     UriTooLong { bytes_max: usize },
     #[error("A request should have at most {headers_max} headers of {bytes_max} bytes together.")]
     HeadersTooLarge { headers_max: usize, bytes_max: usize },
-    #[error("The limit of this operation is {per_minute} requests a minute per user; try again in {} s.", whole_seconds(*.retry_after))]
+    #[error("The limit of this operation is {per_minute} requests a minute per user; try again in {} s.", round_up_to_seconds(*.retry_after))]
     RateLimited { per_minute: u32, retry_after: Duration },
     #[error(
         "The server, or the address of this client, has as many connections as it may have, and all of them have requests in \
@@ -82,7 +82,7 @@ pub enum Error {
     BodiesFull { owner: Option<&'static str> },
     #[error("The request with this idempotency key is still running.")]
     StillRunning { operation: OperationId },
-    #[error("{}", interrupted(.runs))]
+    #[error("{}", describe_interruption(.runs))]
     Interrupted { operation: OperationId, runs: Vec<InvocationId> },
     #[error("The run is not in progress.")]
     RunEnded,
@@ -141,11 +141,11 @@ pub enum Kind {
 }
 
 /// Whole seconds, rounded up, so that a client that waits as long as told is not refused again.
-pub fn whole_seconds(time: Duration) -> u64 {
+pub fn round_up_to_seconds(time: Duration) -> u64 {
     time.as_secs() + u64::from(time.subsec_nanos() > 0)
 }
 
-fn key_ended(end: &KeyEnd) -> String {
+fn describe_key_end(end: &KeyEnd) -> String {
     let ended = match end {
         KeyEnd::Expired { at } => format!("The API key expired at {at}."),
         KeyEnd::Revoked { at } => format!("The API key was revoked at {at}."),
@@ -156,7 +156,7 @@ fn key_ended(end: &KeyEnd) -> String {
     )
 }
 
-fn interrupted(runs: &[InvocationId]) -> String {
+fn describe_interruption(runs: &[InvocationId]) -> String {
     match runs.len() {
         0 => "The server stopped before the operation did anything. Send the request again.".to_owned(),
         begun => format!(

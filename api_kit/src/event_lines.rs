@@ -34,7 +34,7 @@ fn escape(data: Bytes) -> Bytes {
 mod tests {
     use super::*;
 
-    async fn sent(kind: &str, data: &'static str) -> String {
+    async fn send_event(kind: &str, data: &'static str) -> String {
         let response = Response::builder().header(CONTENT_TYPE, kind).body(Body::from(data)).unwrap();
         let body = escape_lines(response).await.into_body().collect().await.unwrap().to_bytes();
         String::from_utf8(body.to_vec()).unwrap()
@@ -43,7 +43,7 @@ mod tests {
     #[tokio::test]
     async fn an_event_is_one_line_for_every_reader() {
         let data = "data: \"a\u{2028}b\u{85}c\u{2029}d é\"\n\n";
-        assert_eq!(sent("text/event-stream", data).await, "data: \"a\\u2028b\\u0085c\\u2029d é\"\n\n");
-        assert_eq!(sent("text/plain; charset=utf-8", data).await, data);
+        assert_eq!(send_event("text/event-stream", data).await, "data: \"a\\u2028b\\u0085c\\u2029d é\"\n\n");
+        assert_eq!(send_event("text/plain; charset=utf-8", data).await, data);
     }
 }

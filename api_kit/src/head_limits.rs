@@ -21,7 +21,7 @@ pub fn check(request: &Request) -> Result<(), Error> {
     if uri > URI_BYTES_MAX {
         return Err(Error::UriTooLong { bytes_max: URI_BYTES_MAX });
     }
-    if request.headers().len() > HEADERS_MAX || header_bytes(request.headers()) > HEADERS_BYTES_MAX {
+    if request.headers().len() > HEADERS_MAX || count_header_bytes(request.headers()) > HEADERS_BYTES_MAX {
         return Err(Error::HeadersTooLarge { headers_max: HEADERS_MAX, bytes_max: HEADERS_BYTES_MAX });
     }
     Ok(())
@@ -38,6 +38,6 @@ impl Error {
     }
 }
 
-fn header_bytes(headers: &HeaderMap) -> usize {
+fn count_header_bytes(headers: &HeaderMap) -> usize {
     headers.iter().map(|(name, value)| name.as_str().len() + value.len()).sum()
 }

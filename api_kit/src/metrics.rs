@@ -30,7 +30,7 @@ pub fn describe() {
     }
 }
 
-pub fn request_began() {
+pub fn record_request_begin() {
     gauge!(IN_FLIGHT).increment(1.0);
 }
 
@@ -43,7 +43,7 @@ pub struct EndedRequest {
     pub duration: Duration,
 }
 
-pub fn request_ended(request: EndedRequest) {
+pub fn record_request_end(request: EndedRequest) {
     let EndedRequest { method, route, status, duration } = request;
     gauge!(IN_FLIGHT).decrement(1.0);
     let status = status.map_or_else(|| "0".to_owned(), |status| status.as_str().to_owned());
@@ -51,7 +51,7 @@ pub fn request_ended(request: EndedRequest) {
     histogram!(REQUEST_SECONDS, "route" => route, "method" => method).record(duration);
 }
 
-pub fn rate_limited(operation: &'static str) {
+pub fn count_rate_limited(operation: &'static str) {
     counter!(RATE_LIMITED, "operation" => operation).increment(1);
 }
 
@@ -71,6 +71,6 @@ impl Drop for Connection {
     }
 }
 
-pub fn connection_cut(reason: &'static str) {
+pub fn count_connection_cut(reason: &'static str) {
     counter!(CONNECTIONS_ENDED, "reason" => reason).increment(1);
 }

@@ -20,8 +20,8 @@ mod route_doc;
 pub mod schemas;
 mod tool_errors;
 
-pub use check::problem;
-pub use document::document;
+pub use check::find_problem;
+pub use document::build_document;
 pub use error_codes::{BUILD_CODES, MISSING_SOURCE_CODES, STORE_CODES};
 pub use inputs::{DocumentedInput, Inputs, RequestBody, Signature};
 pub use operation_doc::{OperationDoc, Tag};

@@ -29,7 +29,7 @@ impl FromStr for PublicUrl {
         match (scheme, authority) {
             (Some(scheme), Some(authority)) if !has_path => {
                 // Without the default port, as clients write URLs.
-                let url = canonical(&format!("{scheme}://{authority}"));
+                let url = canonicalize(&format!("{scheme}://{authority}"));
                 let authority = url.split_once("://").map_or(authority.as_str(), |(_, authority)| authority);
                 Ok(Self { scheme: scheme.to_owned(), authority: authority.to_owned() })
             }
@@ -66,7 +66,7 @@ impl PublicBase {
     pub fn of(&self, headers: &HeaderMap) -> Option<String> {
         match &self.0 {
             Some(url) => Some(url.to_string()),
-            None => named_host(headers).map(|host| canonical(&format!("http://{host}"))),
+            None => read_host(headers).map(|host| canonicalize(&format!("http://{host}"))),
         }
     }
 
@@ -75,18 +75,18 @@ impl PublicBase {
     pub fn as_written(&self, headers: &HeaderMap) -> Option<String> {
         let base = self.of(headers)?;
         let scheme = self.0.as_ref().map_or("http", |url| url.scheme.as_str());
-        let written = named_host(headers).map(|host| format!("{scheme}://{host}"));
-        written.filter(|written| canonical(written) == base).or(Some(base))
+        let written = read_host(headers).map(|host| format!("{scheme}://{host}"));
+        written.filter(|written| canonicalize(written) == base).or(Some(base))
     }
 }
 
-fn named_host(headers: &HeaderMap) -> Option<&str> {
+fn read_host(headers: &HeaderMap) -> Option<&str> {
     headers.get(HOST)?.to_str().ok()
 }
 
 /// The form of a URL in which two are compared: scheme and host in small letters, without a default port and without slashes at the end. A
 /// text that is no URL of a host alone stays as it is.
-pub fn canonical(text: &str) -> String {
+pub fn canonicalize(text: &str) -> String {
     let is_plain = |url: &Url| {
         let has_user = !url.username().is_empty() || url.password().is_some();
         url.has_host() && !has_user && url.query().is_none() && url.fragment().is_none()
@@ -125,7 +125,7 @@ mod tests {
             ("https://tools.example.com/a?b/", "https://tools.example.com/a?b"),
             ("no URL/", "no URL"),
         ] {
-            assert_eq!(canonical(text), expected);
+            assert_eq!(canonicalize(text), expected);
         }
     }
 

@@ -21,7 +21,7 @@ use axum::response::{IntoResponse, Response};
 use futures_util::FutureExt;
 use tracing::Instrument;
 
-use crate::body_end::with_end;
+use crate::body_end::attach_end;
 use crate::error::Fault;
 use crate::extract::IgnoredFields;
 use crate::head_limits;
@@ -43,10 +43,10 @@ pub async fn log_request(State(ids): State<RequestIds>, mut request: Request, ne
     request.extensions_mut().insert(id.clone());
     request.extensions_mut().insert(identity);
     request.extensions_mut().insert(ignored.clone());
-    let mut response = answered(request, next, &id).instrument(exchange.span().clone()).await;
+    let mut response = answer_request(request, next, &id).instrument(exchange.span().clone()).await;
     add_ignored_fields(response.headers_mut(), ignored.names());
-    exchange.answered(response.status());
-    with_end(response, exchange)
+    exchange.note_status(response.status());
+    attach_end(response, exchange)
 }
 
 /// Names the fields of the body that the operation does not have, in ASCII. Clients may send them: the contract has
@@ -63,9 +63,9 @@ fn add_ignored_fields(headers: &mut HeaderMap, fields: &[String]) {
     }
 }
 
-async fn answered(request: Request, next: Next, id: &RequestId) -> Response {
+async fn answer_request(request: Request, next: Next, id: &RequestId) -> Response {
     let mut response = match head_limits::check(&request) {
-        Ok(()) => AssertUnwindSafe(next.run(request)).catch_unwind().await.unwrap_or_else(after_panic),
+        Ok(()) => AssertUnwindSafe(next.run(request)).catch_unwind().await.unwrap_or_else(respond_after_panic),
         Err(refused) => refused.into_response(),
     };
     if let Some(fault) = response.extensions_mut().remove::<Fault>() {
@@ -78,7 +78,7 @@ async fn answered(request: Request, next: Next, id: &RequestId) -> Response {
     response
 }
 
-fn after_panic(panic: Box<dyn Any + Send>) -> Response {
+fn respond_after_panic(panic: Box<dyn Any + Send>) -> Response {
     let text = panic.downcast_ref::<&str>().map(ToString::to_string);
     let text = text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
     Fault::new(format!("a handler panicked: {text}")).into_response()
@@ -108,15 +108,15 @@ mod tests {
 
     #[tokio::test]
     async fn a_fault_shows_the_request_id_and_nothing_else() {
-        shows_the_id_alone(Router::new().route("/", get(fail))).await;
+        check_that_the_id_alone_is_shown(Router::new().route("/", get(fail))).await;
     }
 
     #[tokio::test]
     async fn a_panic_shows_the_request_id_and_nothing_else() {
-        shows_the_id_alone(Router::new().route("/", get(panic))).await;
+        check_that_the_id_alone_is_shown(Router::new().route("/", get(panic))).await;
     }
 
-    async fn shows_the_id_alone(router: Router) {
+    async fn check_that_the_id_alone_is_shown(router: Router) {
         let ids = RequestIds::new(&Clock::fixed(Timestamp::from_milliseconds(255)));
         let router = router.layer(from_fn_with_state(ids, log_request));
         let response = router.oneshot(Request::new(Body::empty())).await.unwrap();

@@ -29,6 +29,6 @@ pub use body::BodyError;
 pub use connection::ListenerContext;
 pub use limits::{BodyLimits, ConnectionLimits};
 pub use listener::{ListenError, Server};
-pub use peer::{Peer, client_of};
+pub use peer::{Peer, find_client};
 pub use stream_owner::StreamOwner;
 pub use trusted_proxies::TrustedProxies;

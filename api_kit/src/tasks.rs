@@ -67,7 +67,7 @@ impl Tasks {
     }
 
     /// Completes when tasks are no longer admitted and all have ended.
-    pub async fn ended(&self) {
+    pub async fn wait_until_ended(&self) {
         self.tracker.wait().await;
     }
 }
@@ -90,10 +90,10 @@ mod tests {
         };
         drop(tasks.spawn(work).unwrap());
         tasks.stop_admitting();
-        assert!(tasks.ended().now_or_never().is_none(), "the shutdown waits for the task");
+        assert!(tasks.wait_until_ended().now_or_never().is_none(), "the shutdown waits for the task");
         assert!(matches!(tasks.spawn(async {}), Err(Error::ShuttingDown)));
         go.send(()).unwrap();
         assert_eq!(ended.await.unwrap(), "the end");
-        tasks.ended().await;
+        tasks.wait_until_ended().await;
     }
 }

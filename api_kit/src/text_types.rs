@@ -12,7 +12,7 @@ use registry::{
 };
 use serde_json::{Value, json};
 
-use crate::extract::{Decoder, Node, PathParameter, Text, or_null};
+use crate::extract::{Decoder, Node, PathParameter, Text, admit_null};
 use crate::openapi::schemas;
 
 pub fn tool_name_schema() -> Value {
@@ -102,11 +102,13 @@ pub const ROLE_NAME: Text<RoleName> =
     Text::of_type(|| json!({"type": "string", "maxLength": RoleName::BYTES_MAX, "pattern": "^[a-z0-9_-]+$"}));
 
 /// A parser reads version constraints; no pattern of a readable length describes them.
-pub const CONSTRAINT: Text<Constraint> =
-    Text::new(|| json!({"type": "string", "maxLength": Constraint::BYTES_MAX, "x-parsed": "pep-440"}), constraint);
+pub const CONSTRAINT: Text<Constraint> = Text::new(
+    || json!({"type": "string", "maxLength": Constraint::BYTES_MAX, "x-parsed": "pep-440"}),
+    parse_constraint,
+);
 
 /// Reads a constraint. The refusal of another package manager's notation has the translation.
-fn constraint(text: &str) -> Result<Constraint, String> {
+fn parse_constraint(text: &str) -> Result<Constraint, String> {
     Constraint::parse(text).map_err(|error| match to_pep440(text) {
         Ok(translated) if Constraint::parse(&translated).is_ok() => {
             format!("`{text}` is not PEP 440; write `{translated}`")
@@ -148,15 +150,15 @@ impl Decoder for TagsDecoder {
             "pattern": r"^[\w\s]+$", "x-unicode": true, "x-bytes-max": Tags::TEXT_BYTES_MAX, "x-stripped": true,
         });
         json!({
-            "type": "object", "propertyNames": text, "additionalProperties": or_null(text.clone()),
+            "type": "object", "propertyNames": text, "additionalProperties": admit_null(text.clone()),
             "maxProperties": Tags::COUNT_MAX, "description": "Tags of the tool: keys with a value or null.",
         })
     }
 
     fn decode(&self, node: &Node) -> Option<Tags> {
         let mut tags = Vec::new();
-        for (key, value) in node.entries(Tags::COUNT_MAX)? {
-            let value = if value.is_null() { None } else { Some(value.text()?.to_owned()) };
+        for (key, value) in node.read_entries(Tags::COUNT_MAX)? {
+            let value = if value.is_null() { None } else { Some(value.read_text()?.to_owned()) };
             tags.push((key.to_owned(), value));
         }
         Tags::parse(tags).map_or_else(|error| node.note("string_pattern_mismatch", &error.to_string()), Some)
@@ -212,7 +214,7 @@ path_parameters! {
 /// An empty constraint admits every version. A path refuses it, so that a missing text does not deprecate all versions.
 const PATH_CONSTRAINT: Text<Constraint> = Text::new(
     || json!({"type": "string", "minLength": 1, "maxLength": Constraint::BYTES_MAX, "x-parsed": "pep-440-clause"}),
-    |text| match constraint(text) {
+    |text| match parse_constraint(text) {
         Ok(constraint) if constraint.is_any() => {
             Err("version constraint must not be empty here; >=0 means every version".to_owned())
         }

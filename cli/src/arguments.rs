@@ -17,7 +17,7 @@ use crate::commands::{
     run::RunCommand, tool::ToolCommand, tool_scaffold::ScaffoldCommand, user::UserCommand,
 };
 use crate::demo::DemoArguments;
-use crate::error_report::Report;
+use crate::error_report::ErrorReport;
 use crate::home::ProfileName;
 use crate::server::{DataArguments, ServeArguments, WorkerArguments};
 
@@ -157,16 +157,16 @@ impl Arguments {
     /// Reads a command line. Help, and what is wrong with an invalid one, are printed; the error is the exit code.
     pub fn read(line: impl IntoIterator<Item = OsString>) -> Result<Self, ExitCode> {
         let line: Vec<OsString> = line.into_iter().collect();
-        let mut command = command();
+        let mut command = build_command();
         let parsed = command.try_get_matches_from_mut(&line);
         let read =
             parsed.and_then(|matches| Self::from_arg_matches(&matches).map_err(|error| error.format(&mut command)));
         read.map_err(|error| {
             let words: Vec<String> = line.iter().map(|word| word.to_string_lossy().into_owned()).collect();
-            let error = tips::with_options(error, &command, &words);
+            let error = tips::add_options(error, &command, &words);
             if error.use_stderr() {
-                let report = Report { is_json: line.iter().any(|word| word == "--json"), is_verbose: false };
-                report.show_invalid_command_line(summary(&error.to_string()));
+                let report = ErrorReport { is_json: line.iter().any(|word| word == "--json"), is_verbose: false };
+                report.show_invalid_command_line(summarize(&error.to_string()));
             }
             // A closed stream cannot be reported.
             let _ = error.print();
@@ -176,23 +176,23 @@ impl Arguments {
 }
 
 /// The command line, with arguments in the order of their use in the usage lines.
-pub fn command() -> clap::Command {
-    usage::in_order(without_notes(Arguments::command()))
+pub fn build_command() -> clap::Command {
+    usage::order_usage(strip_notes(Arguments::command()))
 }
 
 /// Leaves to an argument the first paragraph of its comment. The others are for the reference, with links to other pages.
-fn without_notes(command: clap::Command) -> clap::Command {
-    command.mut_args(|argument| argument.long_help(None::<&str>)).mut_subcommands(without_notes)
+fn strip_notes(command: clap::Command) -> clap::Command {
+    command.mut_args(|argument| argument.long_help(None::<&str>)).mut_subcommands(strip_notes)
 }
 
 /// Variables of the environment that are not read, and are probably misspelt, each with the one that was meant.
-pub fn misspelt_variables() -> Vec<(String, String)> {
+pub fn find_misspelt_variables() -> Vec<(String, String)> {
     let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
-    tips::misspelt_variables(&command(), names)
+    tips::find_misspelt(&build_command(), names)
 }
 
 /// The first paragraph of an error of clap, without its label.
-fn summary(text: &str) -> &str {
+fn summarize(text: &str) -> &str {
     let first = text.split("\n\n").next().unwrap_or_default();
     first.trim_start_matches("error: ").trim()
 }
@@ -216,6 +216,6 @@ mod tests {
 
     #[test]
     fn the_command_line_is_consistent() {
-        command().debug_assert();
+        build_command().debug_assert();
     }
 }

@@ -10,8 +10,8 @@ mod manifest;
 mod measured_file;
 mod place;
 
-pub use bucket::{download, require_empty, temporary_directory, upload};
-pub use damage::damaged;
+pub use bucket::{create_temporary_directory, download, require_empty, upload};
+pub use damage::explain_damage;
 pub use known_files::{DATABASE, KEY, pack_file, require_plain_file};
 pub use manifest::{DatabaseCopy, Manifest, MasterKey};
 pub use measured_file::{FileEntry, copy, measure, sync_folders};

@@ -39,7 +39,7 @@ pub use record_pages::RecordPages;
 pub use request::Client;
 pub use runs::InvokeRequest;
 pub use session::{Credentials, TokenCache};
-pub use sse::events;
+pub use sse::read_events;
 pub use stream::Event;
 pub use tools::ToolFilter;
 pub use versions::VersionFilter;

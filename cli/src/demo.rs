@@ -18,11 +18,11 @@ use scaffold::{TEMPLATES, Template};
 use crate::failure::{Failure, Outcome};
 use crate::home::{Home, ProfileName};
 use crate::output::Screen;
-use crate::projects::template_parser;
+use crate::projects::build_template_parser;
 use crate::server::{self, Signals};
 use environment::Environment;
 use place::Place;
-use report::Report;
+use report::DemoReport;
 
 #[derive(Debug, Args)]
 pub struct DemoArguments {
@@ -33,7 +33,7 @@ pub struct DemoArguments {
     #[arg(long, conflicts_with = "keep")]
     login: bool,
     /// Language of the demo's tool; `lathe doctor` shows what each needs on this machine
-    #[arg(long, value_parser = template_parser(), default_value = TEMPLATES[0].name)]
+    #[arg(long, value_parser = build_template_parser(), default_value = TEMPLATES[0].name)]
     language: &'static Template,
 }
 
@@ -41,11 +41,11 @@ pub async fn run(arguments: DemoArguments, profile: Option<ProfileName>, screen:
     let mut signals = Signals::catch()?;
     let _telemetry = server::log_for_demo()?;
     let login = match arguments.login {
-        true => Some(Home::of_user(profile)?.client()?.identified().await?),
+        true => Some(Home::of_user(profile)?.build_client()?.identify_credentials().await?),
         false => None,
     };
     let mut environment = Environment::prepare(arguments.language)?;
-    let mut report = Report::new(screen);
+    let mut report = DemoReport::new(screen);
     let ended = tokio::select! {
         ended = show(&mut environment, &mut report, Place::of(login, arguments.keep)) => ended,
         signal = signals.next() => Err(explain_interrupt(signal, &report, &arguments)),
@@ -57,16 +57,16 @@ pub async fn run(arguments: DemoArguments, profile: Option<ProfileName>, screen:
     }
 }
 
-async fn show(environment: &mut Environment, report: &mut Report, place: Place) -> anyhow::Result<Outcome> {
+async fn show(environment: &mut Environment, report: &mut DemoReport, place: Place) -> anyhow::Result<Outcome> {
     let is_kept = matches!(place, Place::Kept);
     match &place {
         Place::Existing(login) => steps::sign_in(environment, report, login).await?,
         Place::Temporary | Place::Kept => steps::start_server(environment, report).await?,
     }
-    steps::from_source_to_history(environment, report).await?;
+    steps::run_from_source_to_history(environment, report).await?;
     next_steps::show(environment, report, &place)?;
     if is_kept {
-        environment.server_ended().await?;
+        environment.wait_for_server_end().await?;
     }
     Ok(Outcome::Done)
 }
@@ -76,7 +76,7 @@ async fn show(environment: &mut Environment, report: &mut Report, place: Place) 
 #[error("the kept server was stopped")]
 struct Stopped;
 
-fn explain_interrupt(signal: Signal, report: &Report, arguments: &DemoArguments) -> anyhow::Error {
+fn explain_interrupt(signal: Signal, report: &DemoReport, arguments: &DemoArguments) -> anyhow::Error {
     if arguments.keep && report.is_finished() {
         return Stopped.into();
     }

@@ -12,7 +12,7 @@ use crate::commands::{
 use crate::failure::Outcome;
 use crate::home::{Home, ProfileName};
 use crate::output::Screen;
-use crate::runtime::{on_many_threads, one_thread};
+use crate::runtime::{build_one_thread, run_on_many_threads};
 use crate::{demo, server};
 
 /// The umask of commands that write to a data directory: no permissions for group and others, also for files that
@@ -22,7 +22,7 @@ const OTHERS: Mode = Mode::S_IRWXG.union(Mode::S_IRWXO);
 /// Answers a shell that asks for completions. Returns whether one asked.
 pub fn complete_words() -> bool {
     let directory = std::env::current_dir().ok();
-    let completed = CompleteEnv::with_factory(arguments::command).var(completion::VARIABLE);
+    let completed = CompleteEnv::with_factory(arguments::build_command).var(completion::VARIABLE);
     // A shell shows no errors of completions.
     completed.try_complete(std::env::args_os(), directory.as_deref()).unwrap_or(true)
 }
@@ -39,15 +39,15 @@ pub fn run_command(arguments: Arguments) -> anyhow::Result<Outcome> {
         Command::Cache(command) => cache::run(&command, screen),
         Command::Internal(command) => internal::run(command, screen),
         Command::Serve(arguments) => {
-            on_many_threads(server::serve(&arguments, &arguments::misspelt_variables(), screen))
+            run_on_many_threads(server::serve(&arguments, &arguments::find_misspelt_variables(), screen))
         }
-        Command::Worker(arguments) => on_many_threads(server::worker(&arguments, screen)),
-        Command::Demo(demo) => on_many_threads(demo::run(demo, arguments.profile, screen)),
+        Command::Worker(arguments) => run_on_many_threads(server::worker(&arguments, screen)),
+        Command::Demo(demo) => run_on_many_threads(demo::run(demo, arguments.profile, screen)),
         Command::ToolScaffold(command) => {
             let home = Home::of_user(arguments.profile)?;
-            one_thread()?.block_on(tool_scaffold::run(command, &home, arguments.verbose, screen))
+            build_one_thread()?.block_on(tool_scaffold::run(command, &home, arguments.verbose, screen))
         }
-        other => one_thread()?.block_on(run_client(other, arguments.profile, screen)),
+        other => build_one_thread()?.block_on(run_client(other, arguments.profile, screen)),
     }
 }
 
@@ -72,25 +72,25 @@ async fn run_client(command: Command, profile: Option<ProfileName>, screen: Scre
         Command::Whoami => whoami::run(&home()?, screen).await,
         Command::Profile(command) => profile::run(command, &home()?, screen),
         Command::Tool(command) => tool::run(command, &home()?, screen).await,
-        Command::Envvar(command) => envvar::run(command, &home()?.client()?, screen).await,
-        Command::Agent(command) => agent::run(command, &home()?.client()?, screen).await,
-        Command::Conversation(command) => conversation::run(command, &home()?.client()?, screen).await,
-        Command::Run(command) => run::run(command, &home()?.client()?, screen).await,
-        Command::Memory(command) => library::memory::run(command, &home()?.client()?, screen).await,
-        Command::Rule(command) => library::rule::run(command, &home()?.client()?, screen).await,
-        Command::Skill(command) => library::skill::run(command, &home()?.client()?, screen).await,
-        Command::Task(command) => library::task::run(command, &home()?.client()?, screen).await,
-        Command::Prompt(command) => library::prompt::run(command, &home()?.client()?, screen).await,
-        Command::Artifact(command) => library::artifact::run(command, &home()?.client()?, screen).await,
-        Command::Preference(command) => library::preference::run(command, &home()?.client()?, screen).await,
-        Command::Inbox(arguments) => inbox::run(arguments, &home()?.client()?, screen).await,
+        Command::Envvar(command) => envvar::run(command, &home()?.build_client()?, screen).await,
+        Command::Agent(command) => agent::run(command, &home()?.build_client()?, screen).await,
+        Command::Conversation(command) => conversation::run(command, &home()?.build_client()?, screen).await,
+        Command::Run(command) => run::run(command, &home()?.build_client()?, screen).await,
+        Command::Memory(command) => library::memory::run(command, &home()?.build_client()?, screen).await,
+        Command::Rule(command) => library::rule::run(command, &home()?.build_client()?, screen).await,
+        Command::Skill(command) => library::skill::run(command, &home()?.build_client()?, screen).await,
+        Command::Task(command) => library::task::run(command, &home()?.build_client()?, screen).await,
+        Command::Prompt(command) => library::prompt::run(command, &home()?.build_client()?, screen).await,
+        Command::Artifact(command) => library::artifact::run(command, &home()?.build_client()?, screen).await,
+        Command::Preference(command) => library::preference::run(command, &home()?.build_client()?, screen).await,
+        Command::Inbox(arguments) => inbox::run(arguments, &home()?.build_client()?, screen).await,
         Command::Mcp(command) => mcp::run(command, &home()?, screen).await,
-        Command::User(command) => user::run(command, &home()?.client()?, screen).await,
-        Command::Role(command) => role::run(command, &home()?.client()?, screen).await,
-        Command::Key(command) => key::run(command, &home()?.client()?, screen).await,
-        Command::History(command) => history::run(command, &home()?.client()?, screen).await,
-        Command::Operation(command) => operation::run(command, &home()?.client()?, screen).await,
-        Command::Replay(arguments) => replay::run(arguments, &home()?.client()?, screen).await,
+        Command::User(command) => user::run(command, &home()?.build_client()?, screen).await,
+        Command::Role(command) => role::run(command, &home()?.build_client()?, screen).await,
+        Command::Key(command) => key::run(command, &home()?.build_client()?, screen).await,
+        Command::History(command) => history::run(command, &home()?.build_client()?, screen).await,
+        Command::Operation(command) => operation::run(command, &home()?.build_client()?, screen).await,
+        Command::Replay(arguments) => replay::run(arguments, &home()?.build_client()?, screen).await,
         Command::GitCredential(arguments) => git_credential::run(&arguments, &home()?, screen).await,
         Command::Doctor(arguments) => doctor::run(arguments, &home()?, screen).await,
         Command::Node(command) => node::run(command, screen).await,

@@ -6,47 +6,49 @@ use std::process::ExitCode;
 use registry::visible_document;
 use serde_json::{Value, json};
 
-use crate::failure::{Failure, INVALID_COMMAND_LINE, Outcome, hint_for, hint_for_io};
-use crate::output::{DIM, RED, RESET, printable};
+use crate::failure::{Failure, INVALID_COMMAND_LINE, Outcome, find_hint_for, find_hint_for_io};
+use crate::output::{DIM, RED, RESET, escape_hidden};
 
 /// The code of errors on this machine that have no code of their own, such as a file that cannot be read.
 const LOCAL_FAILURE: &str = "local_failure";
 
 /// How errors are reported.
 #[derive(Clone, Copy, Debug)]
-pub struct Report {
+pub struct ErrorReport {
     pub is_json: bool,
     /// Whether the text has the error's code.
     pub is_verbose: bool,
 }
 
 /// Reports an error and chooses the exit code.
-pub fn exit_code(answer: anyhow::Result<Outcome>, report: Report) -> ExitCode {
+pub fn report_end(answer: anyhow::Result<Outcome>, report: ErrorReport) -> ExitCode {
     match answer {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
         Ok(Outcome::Failed) => ExitCode::FAILURE,
         Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             report.show(&error);
-            ExitCode::from(failure_in(&error).map_or(1, Failure::exit_code))
+            ExitCode::from(find_failure(&error).map_or(1, Failure::exit_code))
         }
     }
 }
 
-impl Report {
+impl ErrorReport {
     /// A closed stream is ignored.
     fn show(self, error: &anyhow::Error) {
         if self.is_json {
-            let _ = writeln!(anstream::stdout().lock(), "{}", visible_document(&format!("{:#}", document(error))));
+            let _ =
+                writeln!(anstream::stdout().lock(), "{}", visible_document(&format!("{:#}", build_document(error))));
         }
         let mut stderr = anstream::stderr().lock();
-        let _ = writeln!(stderr, "{RED}error:{RESET} {}", printable(&message(error)));
-        if let Some(hint) = hint(error) {
-            let _ = writeln!(stderr, "{DIM}hint:{RESET} {}", printable(&hint));
+        let _ = writeln!(stderr, "{RED}error:{RESET} {}", escape_hidden(&join_causes(error)));
+        if let Some(hint) = find_hint(error) {
+            let _ = writeln!(stderr, "{DIM}hint:{RESET} {}", escape_hidden(&hint));
         }
         if self.is_verbose {
-            let status = failure_in(error).and_then(Failure::status).map(|status| format!(", HTTP status {status}"));
-            let _ = writeln!(stderr, "{DIM}code:{RESET} {}{}", printable(code(error)), status.unwrap_or_default());
+            let status = find_failure(error).and_then(Failure::status).map(|status| format!(", HTTP status {status}"));
+            let _ =
+                writeln!(stderr, "{DIM}code:{RESET} {}{}", escape_hidden(find_code(error)), status.unwrap_or_default());
         }
     }
 
@@ -60,13 +62,13 @@ impl Report {
     }
 }
 
-fn document(error: &anyhow::Error) -> Value {
-    let status = failure_in(error).and_then(Failure::status);
-    json!({"error": {"code": code(error), "message": message(error), "hint": hint(error), "status": status}})
+fn build_document(error: &anyhow::Error) -> Value {
+    let status = find_failure(error).and_then(Failure::status);
+    json!({"error": {"code": find_code(error), "message": join_causes(error), "hint": find_hint(error), "status": status}})
 }
 
 /// Joins the causes, outermost first, without those that the message before them ends with.
-fn message(error: &anyhow::Error) -> String {
+fn join_causes(error: &anyhow::Error) -> String {
     error.chain().map(ToString::to_string).fold(String::new(), |message, cause| match message {
         message if message.is_empty() => cause,
         message if message.ends_with(&cause) => message,
@@ -74,37 +76,37 @@ fn message(error: &anyhow::Error) -> String {
     })
 }
 
-fn hint(error: &anyhow::Error) -> Option<String> {
-    match failure_in(error) {
+fn find_hint(error: &anyhow::Error) -> Option<String> {
+    match find_failure(error) {
         Some(failure) => failure.hint(),
         None if error.is::<api::ListenError>() => {
             Some("give another address with --listen, or stop the program that uses this one".to_owned())
         }
         None => {
-            let of_registry = registry_error_in(error).and_then(hint_for);
-            of_registry.or_else(|| Some(hint_for_io(io_error_in(error)?.kind())?.to_owned()))
+            let of_registry = find_registry_error(error).and_then(find_hint_for);
+            of_registry.or_else(|| Some(find_hint_for_io(find_io_error(error)?.kind())?.to_owned()))
         }
     }
 }
 
 /// The stable code of an error.
-fn code(error: &anyhow::Error) -> &str {
-    let of_failure = failure_in(error).map(Failure::code);
+fn find_code(error: &anyhow::Error) -> &str {
+    let of_failure = find_failure(error).map(Failure::code);
     let of_build = || error.chain().find_map(|cause| cause.downcast_ref::<builder::Error>()).map(builder::Error::code);
-    let of_registry = || registry_error_in(error).map(registry::Error::code);
+    let of_registry = || find_registry_error(error).map(registry::Error::code);
     of_failure.or_else(of_build).or_else(of_registry).unwrap_or(LOCAL_FAILURE)
 }
 
-fn failure_in(error: &anyhow::Error) -> Option<&Failure> {
+fn find_failure(error: &anyhow::Error) -> Option<&Failure> {
     error.chain().find_map(|cause| cause.downcast_ref::<Failure>())
 }
 
-fn registry_error_in(error: &anyhow::Error) -> Option<&registry::Error> {
+fn find_registry_error(error: &anyhow::Error) -> Option<&registry::Error> {
     error.chain().find_map(|cause| cause.downcast_ref::<registry::Error>())
 }
 
 /// The innermost error of a file or a connection.
-fn io_error_in(error: &anyhow::Error) -> Option<&io::Error> {
+fn find_io_error(error: &anyhow::Error) -> Option<&io::Error> {
     error.chain().rev().find_map(|cause| cause.downcast_ref::<io::Error>())
 }
 
@@ -132,12 +134,12 @@ mod tests {
     #[test]
     fn a_repeated_cause_is_shown_once() {
         let error = anyhow::anyhow!("disk full").context("cannot write: disk full").context("step 3");
-        assert_eq!(message(&error), "step 3: cannot write: disk full");
+        assert_eq!(join_causes(&error), "step 3: cannot write: disk full");
     }
 
     #[test]
     fn an_error_of_a_file_has_a_next_step() {
-        let hint_of = |kind: io::ErrorKind| hint(&anyhow::Error::from(io::Error::from(kind)).context("opening x"));
+        let hint_of = |kind: io::ErrorKind| find_hint(&anyhow::Error::from(io::Error::from(kind)).context("opening x"));
         assert!(hint_of(io::ErrorKind::AlreadyExists).is_some_and(|hint| hint.contains("another directory")));
         assert!(hint_of(io::ErrorKind::NotFound).is_some_and(|hint| hint.contains("check the path")));
         assert_eq!(hint_of(io::ErrorKind::InvalidData), None);
@@ -146,8 +148,8 @@ mod tests {
     #[test]
     fn hint_and_code_survive_context() {
         let error = Err::<(), _>(Failure::coded("no_way", "no", "do this")).context("step").expect_err("an error");
-        assert_eq!((hint(&error).as_deref(), code(&error)), (Some("do this"), "no_way"));
-        assert_eq!(document(&error)["error"]["message"], "step: no");
-        assert_eq!(code(&anyhow::anyhow!("disk full")), LOCAL_FAILURE);
+        assert_eq!((find_hint(&error).as_deref(), find_code(&error)), (Some("do this"), "no_way"));
+        assert_eq!(build_document(&error)["error"]["message"], "step: no");
+        assert_eq!(find_code(&anyhow::anyhow!("disk full")), LOCAL_FAILURE);
     }
 }

@@ -4,7 +4,7 @@
 
 mod hints;
 
-pub use hints::{hint_for, hint_for_io};
+pub use hints::{find_hint_for, find_hint_for_io};
 
 /// The code of refusals that need no code of their own.
 const REFUSED: &str = "refused";
@@ -25,7 +25,7 @@ pub enum Failure {
     #[error("{message}")]
     Refused { code: &'static str, message: String, hint: String },
     /// `profile` names a profile other than the default one.
-    #[error("not logged in{}", in_profile(.profile.as_deref()))]
+    #[error("not logged in{}", describe_profile(.profile.as_deref()))]
     NotLoggedIn { profile: Option<String> },
     #[error("{url} does not answer: {reason}")]
     Unreachable { url: String, reason: String },
@@ -55,17 +55,17 @@ impl Failure {
     }
 
     /// Adds hints that name the tool to a refused publish: at the build's log, if anything was built, and at its variables.
-    pub fn in_build_of(tool: &str, error: anyhow::Error) -> anyhow::Error {
+    pub fn add_build_hints(tool: &str, error: anyhow::Error) -> anyhow::Error {
         let Some(Self::Server { code, build_id, .. }) = error.downcast_ref::<Self>() else { return error };
         let variables = (code == "variables_missing")
             .then(|| format!("set them, then publish again; `lathe envvar list {tool}` shows the variables"));
         let build = build_id.as_ref().filter(|_| code != "already_published");
         let log = build.map(|build| format!("`lathe tool log {tool} {build}` shows the build log"));
-        variables.into_iter().chain(log).fold(error, Self::advised)
+        variables.into_iter().chain(log).fold(error, Self::add_hint)
     }
 
     /// Adds a hint to a failure.
-    pub fn advised(error: anyhow::Error, advice: String) -> anyhow::Error {
+    pub fn add_hint(error: anyhow::Error, advice: String) -> anyhow::Error {
         match error.downcast::<Self>() {
             Ok(failure) => Self::Advised { failure: Box::new(failure), advice }.into(),
             Err(error) => error,
@@ -109,6 +109,6 @@ impl Failure {
     }
 }
 
-fn in_profile(profile: Option<&str>) -> String {
+fn describe_profile(profile: Option<&str>) -> String {
     profile.map_or_else(String::new, |profile| format!(" in the profile {profile}"))
 }

@@ -44,16 +44,16 @@ impl Home {
     pub fn of_user(named: Option<ProfileName>) -> anyhow::Result<Self> {
         let home = match std::env::var_os(CONFIG_DIRECTORY_VARIABLE).filter(|directory| !directory.is_empty()) {
             Some(directory) => Self::at(directory.into()),
-            None => Self::at(base_directories()?.config_dir().join("lathe")),
+            None => Self::at(find_base_directories()?.config_dir().join("lathe")),
         };
         let takes_environment = named.is_none();
-        let profile = named.map_or_else(|| home.selected(), Ok)?;
+        let profile = named.map_or_else(|| home.read_selected(), Ok)?;
         Ok(Self { takes_environment, ..home.with(profile) })
     }
 
     /// The user's cache directory: `lathe` in the cache home (`~/.cache` on Linux).
-    pub fn cache_of_user() -> anyhow::Result<PathBuf> {
-        Ok(base_directories()?.cache_dir().join("lathe"))
+    pub fn find_user_cache() -> anyhow::Result<PathBuf> {
+        Ok(find_base_directories()?.cache_dir().join("lathe"))
     }
 
     /// The same directory with another profile.
@@ -66,7 +66,7 @@ impl Home {
     }
 
     /// The profile that commands use without `--profile`.
-    pub fn selected(&self) -> anyhow::Result<ProfileName> {
+    pub fn read_selected(&self) -> anyhow::Result<ProfileName> {
         let path = self.selection_file();
         match std::fs::read_to_string(&path) {
             Ok(text) => text.trim().parse().map_err(|error| {
@@ -84,7 +84,7 @@ impl Home {
     }
 
     /// The profiles with a login, by name.
-    pub fn profiles(&self) -> Vec<ProfileName> {
+    pub fn list_profiles(&self) -> Vec<ProfileName> {
         let entries = std::fs::read_dir(self.directory.join("profiles")).into_iter().flatten().flatten();
         let named = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
         let mut found: Vec<ProfileName> = named.chain([ProfileName::default()]).collect();
@@ -134,13 +134,13 @@ impl Home {
     pub fn load_credentials(&self) -> anyhow::Result<Option<Credentials>> {
         let path = self.credentials_file();
         match std::fs::read_to_string(&path) {
-            Ok(text) => toml::from_str(&text).map(Some).map_err(|error| damaged(&path, &error)),
+            Ok(text) => toml::from_str(&text).map(Some).map_err(|error| explain_damage(&path, &error)),
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error).with_context(|| format!("reading {}", path.display())),
         }
     }
 
-    pub fn not_logged_in(&self) -> Failure {
+    pub fn explain_missing_login(&self) -> Failure {
         let profile = (!self.profile.is_default()).then(|| self.profile.to_string());
         Failure::NotLoggedIn { profile }
     }
@@ -149,7 +149,7 @@ impl Home {
     ///
     /// # Errors
     /// When the variables are no login.
-    pub fn environment_login(&self) -> anyhow::Result<Option<Credentials>> {
+    pub fn read_environment_login(&self) -> anyhow::Result<Option<Credentials>> {
         if !self.takes_environment {
             return Ok(None);
         }
@@ -157,20 +157,20 @@ impl Home {
     }
 
     /// Returns a client with the login of the environment or of this profile.
-    pub fn client(&self) -> anyhow::Result<Client> {
-        if let Some(credentials) = self.environment_login()? {
+    pub fn build_client(&self) -> anyhow::Result<Client> {
+        if let Some(credentials) = self.read_environment_login()? {
             return Client::with_key(credentials);
         }
-        let credentials = self.load_credentials()?.ok_or_else(|| self.not_logged_in())?;
+        let credentials = self.load_credentials()?.ok_or_else(|| self.explain_missing_login())?;
         Client::new(credentials, Some(self.token_cache()))
     }
 }
 
-fn base_directories() -> anyhow::Result<impl BaseStrategy> {
+fn find_base_directories() -> anyhow::Result<impl BaseStrategy> {
     etcetera::choose_base_strategy().context("finding the home directory (is HOME set?)")
 }
 
-fn damaged(path: &Path, error: &toml::de::Error) -> anyhow::Error {
+fn explain_damage(path: &Path, error: &toml::de::Error) -> anyhow::Error {
     // The error's `Display` shows the line, which may contain the key; its message does not.
     Failure::refused(format!("{} cannot be read: {}", path.display(), error.message()), "run `lathe login` again")
 }
@@ -192,7 +192,7 @@ mod tests {
         }
     }
 
-    fn key_of(home: &Home) -> Option<String> {
+    fn read_key(home: &Home) -> Option<String> {
         home.load_credentials().expect("readable").map(|found| found.api_key.reveal().to_owned())
     }
 
@@ -200,9 +200,9 @@ mod tests {
     fn a_login_is_loaded_as_saved_and_is_private() {
         let directory = tempfile::tempdir().expect("a directory");
         let home = Home::at(directory.path().join("deep/lathe"));
-        assert_eq!(key_of(&home), None);
+        assert_eq!(read_key(&home), None);
         home.save_credentials(&credentials("key")).expect("saved");
-        assert_eq!(key_of(&home).as_deref(), Some("key"));
+        assert_eq!(read_key(&home).as_deref(), Some("key"));
         let mode = std::fs::metadata(home.credentials_file()).expect("a file").permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
         assert!(home.forget_login().expect("removed") && !home.forget_login().expect("nothing left"));
@@ -214,13 +214,13 @@ mod tests {
         let home = Home::at(directory.path().to_owned());
         let staging = home.with("staging".parse().expect("a name"));
         staging.save_credentials(&credentials("other")).expect("saved");
-        assert_eq!((key_of(&home), key_of(&staging).as_deref()), (None, Some("other")));
-        assert_eq!(home.profiles(), [staging.profile().clone()]);
+        assert_eq!((read_key(&home), read_key(&staging).as_deref()), (None, Some("other")));
+        assert_eq!(home.list_profiles(), [staging.profile().clone()]);
         home.save_credentials(&credentials("key")).expect("saved");
-        assert_eq!(home.profiles(), [home.profile().clone(), staging.profile().clone()]);
-        assert_eq!(home.selected().expect("a name"), ProfileName::default());
+        assert_eq!(home.list_profiles(), [home.profile().clone(), staging.profile().clone()]);
+        assert_eq!(home.read_selected().expect("a name"), ProfileName::default());
         staging.select().expect("selected");
-        assert_eq!(home.selected().expect("a name"), *staging.profile());
+        assert_eq!(home.read_selected().expect("a name"), *staging.profile());
     }
 
     #[test]

@@ -44,7 +44,7 @@ use runner::WipingAllocator;
 use tikv_jemallocator::Jemalloc;
 
 use arguments::Arguments;
-use error_report::Report;
+use error_report::ErrorReport;
 
 /// jemalloc: a request makes some hundred allocations and frees many of them on another thread. Servers and runners
 /// overwrite freed memory.
@@ -59,6 +59,6 @@ fn main() -> ExitCode {
         Ok(arguments) => arguments,
         Err(code) => return code,
     };
-    let report = Report { is_json: arguments.json, is_verbose: arguments.verbose };
-    error_report::exit_code(dispatch::run_command(arguments), report)
+    let report = ErrorReport { is_json: arguments.json, is_verbose: arguments.verbose };
+    error_report::report_end(dispatch::run_command(arguments), report)
 }

@@ -11,8 +11,8 @@ mod table;
 mod text;
 
 pub use build::BuildDisplay;
-pub use progress::Progress;
+pub use progress::Spinner;
 pub use results::{RunDisplay, is_all_succeeded, show_outcomes, show_results};
 pub use screen::{Screen, print_bytes, print_verbatim};
-pub use table::table;
-pub use text::{DIM, GREEN, RED, RESET, clip, duration, printable, to_the_second};
+pub use table::render_table;
+pub use text::{DIM, GREEN, RED, RESET, clip, cut_to_second, escape_hidden, render_duration};

@@ -13,7 +13,7 @@ pub fn find(name: &str) -> Option<PathBuf> {
 }
 
 /// Returns the command that starts this program: its name if it is in `PATH`, else its path.
-pub fn own_command() -> String {
+pub fn find_own_command() -> String {
     let Ok(program) = std::env::current_exe() else { return "lathe".to_owned() };
     let path = std::env::var_os("PATH").unwrap_or_default();
     let is_found = std::env::split_paths(&path).any(|directory| directory.join("lathe") == program);
@@ -22,7 +22,7 @@ pub fn own_command() -> String {
 
 /// Returns the directory of the toolchain behind `rustc`. Runs `rustc` in `/`, so that no directory's toolchain file
 /// applies.
-pub fn rust_toolchain() -> Option<PathBuf> {
+pub fn find_rust_toolchain() -> Option<PathBuf> {
     let mut rustc = Command::new(find("rustc")?);
     let asked = rustc.args(["--print", "sysroot"]).current_dir("/").stdin(Stdio::null()).stderr(Stdio::null()).output();
     let answer = asked.ok().filter(|answer| answer.status.success())?;
@@ -31,6 +31,6 @@ pub fn rust_toolchain() -> Option<PathBuf> {
 
 /// Returns the named esbuild, the one in `PATH`, or else the package of the npm registry. Only tools in JavaScript and
 /// TypeScript need it.
-pub fn esbuild(named: Option<&Path>) -> EsbuildSource {
+pub fn find_esbuild(named: Option<&Path>) -> EsbuildSource {
     EsbuildSource::find(named, &std::env::var_os("PATH").unwrap_or_default())
 }

@@ -9,7 +9,7 @@ use scaffold::{ProjectName, TEMPLATES, Template};
 use crate::failure::Failure;
 
 /// Reads the name of a template. Help texts and completions list all of them.
-pub fn template_parser() -> impl TypedValueParser<Value = &'static Template> {
+pub fn build_template_parser() -> impl TypedValueParser<Value = &'static Template> {
     PossibleValuesParser::new(TEMPLATES.iter().map(|template| template.name))
         .try_map(|name| Template::find(&name).ok_or("no template has this name"))
 }

@@ -34,7 +34,7 @@ pub struct Registries {
 
 impl Registries {
     /// The default registries of this machine.
-    pub fn default_of(kind: DefaultRegistries) -> Self {
+    pub fn find_defaults(kind: DefaultRegistries) -> Self {
         match kind {
             DefaultRegistries::Host => Self::of(&Host::this()),
             DefaultRegistries::None => Self::default(),
@@ -42,12 +42,16 @@ impl Registries {
     }
 
     fn of(host: &Host) -> Self {
-        Self { python: Some(python::index(host)), npm: Some(npm::registry(host)), crates: Some(crates::index(host)) }
+        Self {
+            python: Some(python::find_index(host)),
+            npm: Some(npm::find_registry(host)),
+            crates: Some(crates::find_index(host)),
+        }
     }
 
     /// These registries, and those of `other` where there are none.
     #[must_use]
-    pub fn or(self, other: Self) -> Self {
+    pub fn fill_from(self, other: Self) -> Self {
         Self { python: self.python.or(other.python), npm: self.npm.or(other.npm), crates: self.crates.or(other.crates) }
     }
 

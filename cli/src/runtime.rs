@@ -19,7 +19,7 @@ fn install_tls() -> anyhow::Result<()> {
 }
 
 /// Runs a server on a multi-threaded runtime. Blocking tasks delay its end by [`SHUTDOWN_TIME_MAX`].
-pub fn on_many_threads<T>(work: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
+pub fn run_on_many_threads<T>(work: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
     install_tls()?;
     let runtime = Builder::new_multi_thread().enable_all().build().context("starting the runtime")?;
     let outcome = runtime.block_on(work);
@@ -28,7 +28,7 @@ pub fn on_many_threads<T>(work: impl Future<Output = anyhow::Result<T>>) -> anyh
 }
 
 /// A runtime for a command that calls a server.
-pub fn one_thread() -> anyhow::Result<Runtime> {
+pub fn build_one_thread() -> anyhow::Result<Runtime> {
     install_tls()?;
     Builder::new_current_thread().enable_all().build().context("starting the runtime")
 }

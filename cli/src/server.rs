@@ -35,18 +35,18 @@ mod telemetry;
 mod vectors;
 mod worker;
 
-pub use assemble::{Assembled, CACHE_KEY_LABEL, assemble, program};
-pub use builds::{BuildSettings, bubblewrap_of_environment};
+pub use assemble::{Assembled, CACHE_KEY_LABEL, assemble, find_program};
+pub use builds::{BuildSettings, find_bubblewrap};
 pub use configs::THIS_PROGRAM;
-pub use data::{DataArguments, Location, database_url};
+pub use data::{DataArguments, Location, parse_database_url};
 pub use installation::{open_existing_store, open_store, require_data_directory, require_installation};
 pub use proxies::ProxySettings;
 pub use serve::serve;
 pub use settings::{ServeArguments, Settings};
 pub use signals::Signals;
 pub use storage::{
-    ContentsCopy, ContentsKind, StorageSettings, VerifiedContents, connect, open_artifacts, open_shared_repositories,
-    read_recorded_storage, storage_differs, storage_owner,
+    ContentsCopy, ContentsKind, StorageSettings, VerifiedContents, connect, name_owner, open_artifacts,
+    open_shared_repositories, read_recorded_storage, refuse_other_storage,
 };
 pub use telemetry::log_for_demo;
 pub use worker::{WorkerArguments, run as worker};

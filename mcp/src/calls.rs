@@ -14,14 +14,14 @@ mod tasks;
 mod tool_call_request;
 mod turns;
 
-pub use calling::{Asked, Calling, CallingClient, call, fault, is_fault};
+pub use calling::{Asked, Calling, CallingClient, build_call, is_fault, log_fault};
 pub use dialogue::Dialogues;
 pub use events::EventRelay;
 pub use exposure::{Called, Exposed};
-pub use listing::{meta, rendered, title};
+pub use listing::{build_meta, find_title, render_tool};
 pub use request_state::BoundCall;
 pub use result::{ERROR, INVOCATION, TRUSTED, fit_version};
 pub use scope::{Scope, Viewpoint};
 pub use tasks::Tasks;
 pub use tool_call_request::ToolCallRequest;
-pub use turns::{call_in_turn, turn_of};
+pub use turns::{call_in_turn, find_turn};

@@ -16,12 +16,12 @@ mod sessions;
 mod transport;
 mod watches;
 
-pub use calls::{Calling, Dialogues, rendered, title};
+pub use calls::{Calling, Dialogues, find_title, render_tool};
 pub use endpoint::{McpEndpoint, McpRequest};
 pub use messages::{METHODS as MCP_METHODS, McpMethod};
 pub use oauth::{
     Asked, Authorization, AuthorizationRefused, Consent, Decision, OauthError, OauthServer, Page, PageResponse,
-    Parameters, RegistrationRefused, SCOPE, authorization_server, register,
+    Parameters, RegistrationRefused, SCOPE, describe_authorization_server, register,
 };
 pub use sessions::describe_metrics;
-pub use transport::{protected_resource, with_challenge};
+pub use transport::{add_challenge, describe_resource};

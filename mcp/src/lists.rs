@@ -15,6 +15,6 @@ pub mod tool_resources;
 
 pub use library_items::LibraryItems;
 pub use library_reads::ItemReader;
-pub use library_uris::{artifact_id, skill_id, skill_uri, unknown};
-pub use mixed_list::{MixedList, digest_of};
-pub use pages::page;
+pub use library_uris::{build_skill_uri, parse_artifact_id, parse_skill_id, refuse_uri};
+pub use mixed_list::{MixedList, digest_tools};
+pub use pages::build_page;

@@ -4,5 +4,5 @@ mod message;
 mod methods;
 mod parameters;
 
-pub use message::{MessageRefused, check_message, check_parameters, id_of, method_of};
-pub use methods::{METHODS, McpMethod, bounded};
+pub use message::{MessageRefused, check_message, check_parameters, find_id, find_method};
+pub use methods::{METHODS, McpMethod, check_bounds};

@@ -23,7 +23,7 @@ pub use authorization::Authorization;
 pub use client::Asked;
 pub use consent::{Consent, Decision};
 pub use error::OauthError;
-pub use metadata::authorization_server;
+pub use metadata::describe_authorization_server;
 pub use page::{Page, PageResponse};
 pub use parameters::Parameters;
 pub use refused::AuthorizationRefused;

@@ -8,9 +8,9 @@ mod metadata;
 mod priming;
 pub mod transport_refusal;
 
-pub use accept::{Accepted, BOTH, without_stream};
-pub use challenge::with_challenge;
-pub use headers::sole;
-pub use hosts::{accepting, is_literally_allowed};
-pub use metadata::protected_resource;
+pub use accept::{Accepted, BOTH, replace_stream};
+pub use challenge::add_challenge;
+pub use headers::find_sole;
+pub use hosts::{build_settings, is_literally_allowed};
+pub use metadata::describe_resource;
 pub use priming::{drop_empty_events, knows_empty_events};

@@ -6,4 +6,4 @@ mod resource_watch;
 
 pub use changes::Watched;
 pub use looks::Looks;
-pub use resource_watch::{VisibleResources, WatchedResources, within_bounds};
+pub use resource_watch::{VisibleResources, WatchedResources, take_within_bounds};

@@ -21,7 +21,8 @@ fn pause(question: &str, urgency: &str) -> Reply {
 /// Publishes a tool, and runs an agent of the shared server that has it.
 fn with_agent<'a>(
     runs: &'a Runs,
-    [slug, tool]: [&'a str; 2],
+    slug: &'a str,
+    tool: &'a str,
     publish: impl FnOnce(&Team),
 ) -> impl Fn(&str, Vec<Reply>) -> Value + 'a {
     let pushing = PUSHES.lock();
@@ -114,7 +115,7 @@ fn requests_are_those_of_the_users_own_runs() {
 fn a_call_that_needs_a_permission_waits_for_it() {
     let runs = Runs::shared();
     let body = "return f\"paid {tool_input.get('amount')}\"";
-    let start = with_agent(&runs, ["cashier", "pay"], |team| {
+    let start = with_agent(&runs, "cashier", "pay", |team| {
         team.tool("pay").manifest("intervention = 'required'").body(body).published();
     });
     let replies = || vec![Reply::call("pay", json!({"amount": 5})), Reply::complete("done")];
@@ -147,7 +148,7 @@ fn a_call_that_needs_a_permission_waits_for_it() {
 #[test]
 fn a_person_fills_in_the_form_of_a_tool() {
     let runs = Runs::shared();
-    let start = with_agent(&runs, ["doorman", "greet"], greeter);
+    let start = with_agent(&runs, "doorman", "greet", greeter);
     let replies = || vec![Reply::call("greet", json!({})), Reply::complete("done")];
     let paused = start("filled in", replies());
     let request = runs.request(&paused);
@@ -175,7 +176,7 @@ fn a_call_asks_several_times() {
     let ask =
         |key: &str| format!("await request_input('{key}', Form('{key}?', {{'x': {{'type': 'integer'}}}}, ['x']))");
     let body = format!("a = {}\nb = {}\nreturn str(a.content['x'] + b.content['x'])", ask("a"), ask("b"));
-    let start = with_agent(&runs, ["adder", "add"], |team| {
+    let start = with_agent(&runs, "adder", "add", |team| {
         asking(team, "add", &body).manifest("intervention = 'always'").published();
     });
     let mut run = start("sums up", vec![Reply::call("add", json!({})), Reply::complete("done")]);
@@ -213,7 +214,7 @@ fn a_run_goes_on_when_nobody_answers_in_time() {
 #[test]
 fn a_permission_is_for_one_call() {
     let runs = Runs::shared();
-    let start = with_agent(&runs, ["teller", "pay_out"], |team| {
+    let start = with_agent(&runs, "teller", "pay_out", |team| {
         let ask = "await request_input('to', Form('To whom?', {'to': {'type': 'string'}}, ['to']))";
         asking(team, "pay_out", ask).manifest("intervention = 'always'").published();
     });
@@ -231,7 +232,7 @@ fn a_permission_is_for_one_call() {
 #[test]
 fn an_autonomous_run_asks_nobody() {
     let runs = Runs::shared();
-    let _start = with_agent(&runs, ["gunner", "fire"], |team| {
+    let _start = with_agent(&runs, "gunner", "fire", |team| {
         team.tool("fire").manifest("intervention = 'always'").body("return 'fired'").published();
     });
     let body = json!({"agent": "gunner", "objective": "autonomous", "tools": ["fire", PAUSE, "__complete__"], "autonomous": true});

@@ -38,7 +38,7 @@ fn on_database(url: &str) -> impl FnOnce(&mut Options) {
     move |options| options.database = Some(url)
 }
 
-fn migrate(team: &Team, [data, url]: [&str; 2], more: &[&str]) -> Said {
+fn migrate(team: &Team, data: &str, url: &str, more: &[&str]) -> Said {
     team.lathe().run(&[&["migrate", "--data", data, "--to", url], more].concat())
 }
 
@@ -57,20 +57,19 @@ fn an_installation_moves_to_postgres() {
     let id = filled(&team).id().to_owned();
     let history = team.history();
     let data = utf8(server.data()).to_owned();
-    let place = [data.as_str(), url.as_str()];
-    migrate(&team, place, &[]).refused(1, &["is in use by process", "stop that server"]);
+    migrate(&team, &data, &url, &[]).refused(1, &["is in use by process", "stop that server"]);
     stop(&server);
 
-    let shown = migrate(&team, place, &["--dry-run", "--json"]).ok().document();
+    let shown = migrate(&team, &data, &url, &["--dry-run", "--json"]).ok().document();
     assert_eq!((rows(&shown, "inv_finished", "rows"), rows(&shown, "inv_finished", "rows_copied")), (12, 0), "{shown}");
-    let said = migrate(&team, place, &[]).ok();
+    let said = migrate(&team, &data, &url, &[]).ok();
     for words in ["inv_finished", "sha256:", "all rows were copied", "keys, the repositories and the artifacts"] {
         assert!(said.stdout.contains(words), "{words}: {said:?}");
     }
     assert!(said.stdout.contains(&format!("lathe serve --data {data} --database {url}")), "{said:?}");
     assert!(said.stderr.contains("inv_finished: 12 rows copied\n"), "{said:?}");
     assert!(said.stderr.contains("inv_finished: 12 rows compared\n"), "{said:?}");
-    let again = migrate(&team, place, &["--json"]).ok().document();
+    let again = migrate(&team, &data, &url, &["--json"]).ok().document();
     assert_eq!(rows(&again, "inv_text", "rows"), 12, "{again}");
 
     let server = server.restarted(on_database(&url));
@@ -81,9 +80,9 @@ fn an_installation_moves_to_postgres() {
     let tool = team.tool("echo").with_id(&id);
     assert_eq!(tool.invoke(json!({"text": "x"})).json()["echo"], json!({"text": "x"}));
     assert_eq!(tool.publish(Bump::Patch).status, 201);
-    migrate(&team, place, &[]).refused(1, &["is in use by process"]);
+    migrate(&team, &data, &url, &[]).refused(1, &["is in use by process"]);
     stop(&server);
-    migrate(&team, place, &[]).refused(1, &["the database has other data", "an empty database"]);
+    migrate(&team, &data, &url, &[]).refused(1, &["the database has other data", "an empty database"]);
     backed_up_and_restored(&team, &server, &url);
 }
 
@@ -120,10 +119,10 @@ fn a_directory_without_a_database_and_a_wrong_url_are_refused() {
     let server = Server::shared();
     let team = Team::on(&server);
     let absent = team.home().join("absent");
-    migrate(&team, [utf8(&absent), "postgres://127.0.0.1:1/x"], &[]).refused(1, &["there is no data directory"]);
-    migrate(&team, ["data", "mysql://127.0.0.1/x"], &[]).refused(2, &["postgres://"]);
+    migrate(&team, utf8(&absent), "postgres://127.0.0.1:1/x", &[]).refused(1, &["there is no data directory"]);
+    migrate(&team, "data", "mysql://127.0.0.1/x", &[]).refused(2, &["postgres://"]);
     team.lathe().ok(&["org", "create", "acme", "--user", "ada", "--data", utf8(&absent)]);
-    let closed = migrate(&team, [utf8(&absent), "postgres://lathe@127.0.0.1:1/x"], &[]);
+    let closed = migrate(&team, utf8(&absent), "postgres://lathe@127.0.0.1:1/x", &[]);
     closed.refused(1, &["the database is unavailable"]);
 }
 

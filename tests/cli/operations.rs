@@ -101,7 +101,7 @@ const WITHOUT: [(&str, &str); 25] = [
 ];
 
 fn operations() -> BTreeSet<String> {
-    let document = api::openapi_document();
+    let document = api::build_openapi_document();
     let paths = document["paths"].as_object().expect("paths");
     let of_path = paths.values().flat_map(|item| item.as_object().expect("an item").values());
     of_path.filter_map(|operation| operation["operationId"].as_str()).map(str::to_owned).collect()

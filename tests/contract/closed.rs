@@ -19,7 +19,7 @@ pub fn on_a_closed_store() {
     let directory = TempDir::new().expect("a directory");
     let (stop, stopped) = oneshot::channel::<Duration>();
     let (url, token, served) = runtime.block_on(async {
-        let parts = parts::parts(directory.path(), api::Config::default(), registry::Clock::system()).await;
+        let parts = parts::build_parts(directory.path(), api::Config::default(), registry::Clock::system()).await;
         let store = parts.agents.store().registry().clone();
         let token = signed_in(&store).await;
         store.close().await;

@@ -38,7 +38,7 @@ fn git(repository: &Path, arguments: &[&str]) -> String {
 }
 
 /// Invokes, publishes and pushes branches until `is_over`.
-pub fn work(team: &Team, [tool, other]: [&Tool<'_>; 2], (answered, is_over): (&Mutex<Answered>, &AtomicBool)) {
+pub fn work(team: &Team, tool: &Tool<'_>, other: &Tool<'_>, answered: &Mutex<Answered>, is_over: &AtomicBool) {
     std::thread::scope(|scope| {
         for worker in 0..2 {
             scope.spawn(move || {
@@ -50,11 +50,11 @@ pub fn work(team: &Team, [tool, other]: [&Tool<'_>; 2], (answered, is_over): (&M
                 }
             });
         }
-        publish_and_push(other.id(), team, (answered, is_over));
+        publish_and_push(other.id(), team, answered, is_over);
     });
 }
 
-fn publish_and_push(id: &str, team: &Team, (answered, is_over): (&Mutex<Answered>, &AtomicBool)) {
+fn publish_and_push(id: &str, team: &Team, answered: &Mutex<Answered>, is_over: &AtomicBool) {
     let mut other = team.tool("other").with_id(id);
     for number in 0.. {
         if is_over.load(Ordering::Relaxed) {
@@ -81,7 +81,7 @@ fn a_backup_under_load_has_everything_that_was_answered_before() {
     let (answered, is_over) = (Mutex::new(Answered::default()), AtomicBool::new(false));
     let backup = team.home().join("backup");
     let before = std::thread::scope(|scope| {
-        let working = scope.spawn(|| work(&team, [&tool, &other], (&answered, &is_over)));
+        let working = scope.spawn(|| work(&team, &tool, &other, &answered, &is_over));
         eventually("some work", || {
             let answered = answered.lock();
             (answered.runs.len() >= 30 && answered.versions.len() >= 3).then_some(())

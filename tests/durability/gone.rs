@@ -10,8 +10,13 @@ use crate::harness::{Bump, Options, Server, Team, Tool, count_record_events, cou
 
 const AFTER_MS: [u64; 5] = [0, 1, 1, 2, 10];
 
-/// A method, a path, a header and a body.
-type RawRequest = (&'static str, String, &'static str, Value);
+/// A request that is written by hand.
+struct RawRequest {
+    method: &'static str,
+    path: String,
+    header: &'static str,
+    body: Value,
+}
 
 fn requests(team: &Team, tool: &Tool<'_>, round: usize) -> Vec<RawRequest> {
     let inputs = json!({"inputs": [input(&json!({})), input(&json!({}))]});
@@ -23,18 +28,20 @@ fn requests(team: &Team, tool: &Tool<'_>, round: usize) -> Vec<RawRequest> {
     let publish = json!({"project_path": tool.path(), "bump_type": "patch"});
     let create = json!({"name": format!("created{round}"), "description": "By who is gone.", "tags": {}});
     let plain = "accept: application/json";
+    let request = |method, path: &str, header, body| RawRequest { method, path: path.to_owned(), header, body };
     vec![
-        ("POST", invoke.clone(), plain, inputs.clone()),
-        ("POST", invoke.clone(), "accept: text/event-stream", inputs.clone()),
-        ("POST", invoke, "prefer: respond-async", inputs),
-        ("POST", "/tool/test".to_owned(), plain, test),
-        ("POST", format!("/tool/{}/version", tool.id()), plain, publish),
-        ("POST", "/tool/".to_owned(), plain, create),
-        ("GET", "/tool/invocation".to_owned(), plain, Value::Null),
+        request("POST", &invoke, plain, inputs.clone()),
+        request("POST", &invoke, "accept: text/event-stream", inputs.clone()),
+        request("POST", &invoke, "prefer: respond-async", inputs),
+        request("POST", "/tool/test", plain, test),
+        request("POST", &format!("/tool/{}/version", tool.id()), plain, publish),
+        request("POST", "/tool/", plain, create),
+        request("GET", "/tool/invocation", plain, Value::Null),
     ]
 }
 
-fn send(team: &Team, (method, path, header, body): &RawRequest) -> TcpStream {
+fn send(team: &Team, request: &RawRequest) -> TcpStream {
+    let RawRequest { method, path, header, body } = request;
     let body = if body.is_null() { String::new() } else { body.to_string() };
     let mut stream = TcpStream::connect(team.server.address()).expect("a connection");
     let head = format!(

@@ -167,11 +167,11 @@ fn fill(team: &Team, site: &Site) -> Ledger {
 }
 
 /// Backs up under load, and returns what was answered before.
-fn back_up_under_load(machine: &Machine, team: &Team, ledger: &Ledger, [backup, dump]: [&Path; 2]) -> Answered {
+fn back_up_under_load(machine: &Machine, team: &Team, ledger: &Ledger, backup: &Path, dump: &Path) -> Answered {
     let (answered, is_over) = (Mutex::new(Answered::default()), AtomicBool::new(false));
     let (echo, other) = (team.tool("echo").with_id(&ledger.echo), team.tool("other").with_id(&ledger.other));
     std::thread::scope(|scope| {
-        let working = scope.spawn(|| work(team, [&echo, &other], (&answered, &is_over)));
+        let working = scope.spawn(|| work(team, &echo, &other, &answered, &is_over));
         eventually("some work", || {
             let answered = answered.lock();
             (answered.runs.len() >= 12 && answered.versions.len() >= 2).then_some(())
@@ -197,7 +197,7 @@ fn is_restored(setting: Setting) {
     let team = Team::on(&server);
     let ledger = fill(&team, &site);
     let [backup, dump, restored] = ["backup", "database.dump", "restored/data"].map(|name| team.home().join(name));
-    let before = back_up_under_load(&machine, &team, &ledger, [&backup, &dump]);
+    let before = back_up_under_load(&machine, &team, &ledger, &backup, &dump);
     server.signal(Signal::SIGTERM);
     server.ended();
     let key = team.home().join("kept.key");

@@ -9,7 +9,7 @@ use jsonschema::Validator;
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 
-static DOCUMENT: LazyLock<Value> = LazyLock::new(api::openapi_document);
+static DOCUMENT: LazyLock<Value> = LazyLock::new(api::build_openapi_document);
 
 static VALIDATORS: Mutex<BTreeMap<String, &'static Validator>> = Mutex::new(BTreeMap::new());
 

@@ -108,7 +108,7 @@ fn answer(mut stream: TcpStream, behaviour: Behaviour, body: &Value) -> std::io:
     let texts: Vec<&str> = body["input"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
     let is_poisoned = texts.iter().any(|text| text.contains("poison"));
     match behaviour {
-        Behaviour::Answers if is_poisoned => whole(&mut stream, (400, ""), "{}"),
+        Behaviour::Answers if is_poisoned => whole(&mut stream, 400, "", "{}"),
         Behaviour::Answers => {
             // The order is not that of the texts.
             let data = texts
@@ -117,10 +117,10 @@ fn answer(mut stream: TcpStream, behaviour: Behaviour, body: &Value) -> std::io:
                 .rev()
                 .map(|(index, text)| json!({"object": "embedding", "index": index, "embedding": vector(text)}));
             let body = json!({"object": "list", "data": data.collect::<Vec<_>>(), "model": body["model"]});
-            whole(&mut stream, (200, ""), &body.to_string())
+            whole(&mut stream, 200, "", &body.to_string())
         }
-        Behaviour::Refuses(status) => whole(&mut stream, (status, ""), "{}"),
-        Behaviour::AnswersOtherJson => whole(&mut stream, (200, ""), "{\"data\": \"none\"}"),
+        Behaviour::Refuses(status) => whole(&mut stream, status, "", "{}"),
+        Behaviour::AnswersOtherJson => whole(&mut stream, 200, "", "{\"data\": \"none\"}"),
         Behaviour::AnswersWithoutEnd => {
             stream.write_all(
                 b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\n\r\n{\"data\": [",
@@ -137,7 +137,7 @@ fn answer(mut stream: TcpStream, behaviour: Behaviour, body: &Value) -> std::io:
 }
 
 /// Writes a response in JSON, with further lines of the head.
-pub(super) fn whole(stream: &mut TcpStream, (status, lines): (u16, &str), body: &str) -> std::io::Result<()> {
+pub(super) fn whole(stream: &mut TcpStream, status: u16, lines: &str, body: &str) -> std::io::Result<()> {
     let length = body.len();
     write!(
         stream,

@@ -61,7 +61,7 @@ impl ModelEndpoint {
                     let (status, body) = answer(&request, next(&scripts, &request.body));
                     // The client may be gone.
                     let pause = if status == 429 { RETRY_AFTER } else { "" };
-                    let _ = whole(&mut stream, (status, pause), &body.to_string());
+                    let _ = whole(&mut stream, status, pause, &body.to_string());
                 });
             }
         });

@@ -42,7 +42,7 @@ impl Nodes {
     }
 
     /// A request of a team to a path below its organisation, at another server.
-    pub fn request<'s>(&'s self, server: usize, team: &Team, (method, path): (&str, &str)) -> Request<'s> {
+    pub fn request<'s>(&'s self, server: usize, team: &Team, method: &str, path: &str) -> Request<'s> {
         self.servers[server].request(method, &format!("/v1/{}{path}", team.organization)).bearer(&team.token)
     }
 }

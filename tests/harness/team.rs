@@ -63,7 +63,7 @@ impl Team {
     fn with_key(server: &Arc<Server>, organization: String, key: &Value, directory: TempDir) -> Self {
         let text = |name: &str| key[name].as_str().unwrap_or_else(|| panic!("{key}")).to_owned();
         let (user, api_key_id, api_key) = (text("user_id"), text("api_key_id"), text("api_key"));
-        let token = sign_in_as(server, &organization, &user, [&api_key_id, &api_key]).expect(200)["id_token"].clone();
+        let token = sign_in_as(server, &organization, &user, &api_key_id, &api_key).expect(200)["id_token"].clone();
         let token = token.as_str().expect("a token").to_owned();
         let repository = Repository::new(directory.path());
         Self { server: server.clone(), organization, user, api_key_id, api_key, token, repository, directory }
@@ -158,11 +158,11 @@ impl Team {
 }
 
 pub fn sign_in(server: &Server, organization: &str, api_key_id: &str, api_key: &str) -> Answer {
-    sign_in_as(server, organization, "ada", [api_key_id, api_key])
+    sign_in_as(server, organization, "ada", api_key_id, api_key)
 }
 
 /// Signs a user in with a key, given its id and its secret.
-pub fn sign_in_as(server: &Server, organization: &str, user: &str, [api_key_id, api_key]: [&str; 2]) -> Answer {
+pub fn sign_in_as(server: &Server, organization: &str, user: &str, api_key_id: &str, api_key: &str) -> Answer {
     let path = format!("/v1/{organization}/user/signin_with_api_key");
     let request = server.request("POST", &path).header("x-user-id", user);
     request.header("x-api-key-id", api_key_id).header("x-api-key", api_key).send()

@@ -50,11 +50,11 @@ impl Worker {
 
     /// Starts a worker, possibly without a server.
     pub fn start(data: &Path, arguments: &[&str], program: &Path) -> Self {
-        Self::start_with_cache((data, &seed::cache()), arguments, program)
+        Self::start_with_cache(data, &seed::cache(), arguments, program)
     }
 
     /// Starts a worker with a cache, of which an empty one has no compiled code.
-    pub fn start_with_cache((data, cache): (&Path, &Path), arguments: &[&str], program: &Path) -> Self {
+    pub fn start_with_cache(data: &Path, cache: &Path, arguments: &[&str], program: &Path) -> Self {
         seed::plant_keys(&data.join("workers"));
         let log = data.with_file_name(format!("worker{}.log", COUNT.fetch_add(1, Ordering::Relaxed)));
         let mut command = Command::new(program);

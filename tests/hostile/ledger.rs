@@ -9,7 +9,7 @@ use super::installed::{Installer, Settings};
 use crate::harness::Team;
 
 /// Runs a guest that is stopped, and returns the ledger of the run.
-fn ledger(team: &Team, (name, text): (&str, &str), kind: &str) -> Value {
+fn ledger(team: &Team, name: &str, text: &str, kind: &str) -> Value {
     let tool = team.tool(name);
     tool.set_variables(&[("REGION", "north", false)]);
     let limits = RunBounds { cpu_ms: Some(200), ..RunBounds::default() };
@@ -27,9 +27,11 @@ fn ledger(team: &Team, (name, text): (&str, &str), kind: &str) -> Value {
 fn a_tool_stopped_before_its_call_has_read_nothing_and_a_sleeper_computes_nothing() {
     let server = super::server();
     let team = Team::on(&server);
-    let sleeper = ledger(&team, guest!("sleeps"), "timeout_wall");
+    let (name, text) = guest!("sleeps");
+    let sleeper = ledger(&team, name, text, "timeout_wall");
     assert_eq!(sleeper["used"]["envvars"], json!(["REGION"]), "{sleeper}");
-    let busy = ledger(&team, guest!("loops_in_start"), "timeout_cpu");
+    let (name, text) = guest!("loops_in_start");
+    let busy = ledger(&team, name, text, "timeout_cpu");
     assert_eq!(busy["used"]["envvars"], json!([]), "{busy}");
     let part = |ledger: &Value, name: &str| ledger["cost"][name].as_u64().expect("a number");
     // Compared within a run, since a busy machine makes every part longer.

@@ -92,7 +92,7 @@ fn tools_in_python_read_and_reveal_no_more_than_they_may() {
     let tool = tool.published();
     let mut runs = Vec::new();
     for (number, what, gives) in &CASES {
-        runs.extend(check(&team, &tool, (*number, what), gives));
+        runs.extend(check(&team, &tool, *number, what, gives));
         if runs.len() == 100 {
             recorded(&team, &tool, &runs); // a page of the history
         }
@@ -101,7 +101,7 @@ fn tools_in_python_read_and_reveal_no_more_than_they_may() {
     assert!(!kept.contains(SECRET) && kept.contains("using [redacted]"));
 }
 
-fn check(team: &Team, tool: &Tool<'_>, (number, what): (u32, &str), gives: &Gives) -> Vec<Run> {
+fn check(team: &Team, tool: &Tool<'_>, number: u32, what: &str, gives: &Gives) -> Vec<Run> {
     let mut inputs = vec![input(&json!({})); 10];
     inputs[4] = input(&json!({"what": what}));
     let runs = tool.invoke_inputs(&json!({"inputs": inputs}));

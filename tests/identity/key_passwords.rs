@@ -60,8 +60,7 @@ fn a_key_with_another_secret_is_refused() {
     let change = format!("UPDATE api_keys SET key_hash = ({hash}) WHERE api_key_id = '{}'", forged.api_key_id);
     change_database(team.server.data(), &[&change]);
     assert!(!forged.lists_refs(&forged.git_url_with_key("dan")));
-    let key = [forged.api_key_id.as_str(), forged.api_key.as_str()];
-    sign_in_as(&team.server, &team.organization, "dan", key).expect(401);
+    sign_in_as(&team.server, &team.organization, "dan", &forged.api_key_id, &forged.api_key).expect(401);
     assert!(other.lists_refs(&other.git_url_with_key("eve")));
 }
 

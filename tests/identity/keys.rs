@@ -36,7 +36,7 @@ fn a_key_that_is_revoked_while_its_token_is_used_ends_immediately() {
     });
     let said = bob.repository.git(&git);
     assert!(said.code != Some(0) && said.stdout.is_empty(), "{said:?}");
-    sign_in_as(&team.server, &team.organization, "bob", [&bob.api_key_id, &bob.api_key]).expect(401);
+    sign_in_as(&team.server, &team.organization, "bob", &bob.api_key_id, &bob.api_key).expect(401);
     // Other users are not affected.
     team.get("/tool");
 }
@@ -46,7 +46,7 @@ fn a_key_ends_by_itself() {
     let team = Team::new();
     let key = team.post("/user/me/api_key", &json!({"name": "short", "expires_in": 3_600})).expect(201);
     let text = |name: &str| key[name].as_str().expect("text");
-    let sign_in = || sign_in_as(&team.server, &team.organization, "ada", [text("api_key_id"), text("api_key")]);
+    let sign_in = || sign_in_as(&team.server, &team.organization, "ada", text("api_key_id"), text("api_key"));
     let token = sign_in().expect(200);
     assert_eq!(token["expires_at"], key["expires_at"], "a token ends with its key");
     let token = token["id_token"].as_str().expect("a token");

@@ -191,8 +191,8 @@ fn the_credentials_of_the_first_user_are_not_those_of_the_second_one() {
     team.delete("/user/bob").expect(204);
     let second = team.joined_by("bob", "author");
     assert_eq!(first.request("GET", "/user/me").send().status, 401, "the token");
-    let key = [first.api_key_id.as_str(), first.api_key.as_str()];
-    assert_eq!(sign_in_as(&team.server, &team.organization, "bob", key).status, 401, "the key");
+    let signed_in = sign_in_as(&team.server, &team.organization, "bob", &first.api_key_id, &first.api_key);
+    assert_eq!(signed_in.status, 401, "the key");
     let url = |key: &str| second.git_url_with(&format!("bob:{key}"));
     assert_ne!(second.repository.git(&["ls-remote", &url(&first.api_key)]).code, Some(0), "the key as a password");
     assert_eq!(second.repository.git(&["ls-remote", &url(&second.api_key)]).code, Some(0));

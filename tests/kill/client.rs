@@ -248,8 +248,8 @@ impl Client {
         let began = Instant::now();
         self.team.server = self.servers[node].clone();
         let outcome = match &action.what {
-            What::Push { commit, .. } => self.push(stage, (node, began), commit),
-            _ => self.send(stage, (node, number), &action.what),
+            What::Push { commit, .. } => self.push(stage, node, began, commit),
+            _ => self.send(stage, node, number, &action.what),
         };
         if let Some(outcome) = &outcome {
             stage.ledger.settle(number, &action, outcome);
@@ -265,7 +265,7 @@ impl Client {
         outcome
     }
 
-    fn send(&self, stage: &Stage, (node, number): (usize, u64), what: &What) -> Option<Outcome> {
+    fn send(&self, stage: &Stage, node: usize, number: u64, what: &What) -> Option<Outcome> {
         let request = self.request(number, what);
         let answer = if stage.is_faulty { request.try_send_to_failing() } else { request.try_send() };
         if let Err(error) = &answer {
@@ -274,7 +274,7 @@ impl Client {
         answer.ok().map(|answer| outcome(&answer))
     }
 
-    fn push(&self, stage: &Stage, (node, began): (usize, Instant), commit: &str) -> Option<Outcome> {
+    fn push(&self, stage: &Stage, node: usize, began: Instant, commit: &str) -> Option<Outcome> {
         let reference = format!("{commit}:refs/heads/{}", self.branch);
         let said = self.team.repository.git(&["push", "-q", &self.team.git_url(), &reference]);
         match said.code {

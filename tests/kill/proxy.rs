@@ -65,7 +65,7 @@ impl Pair {
 fn forward(pair: &Pair, to_lose: Arc<AtomicUsize>) {
     let (requests, answers) = (pair.another(), pair.another());
     std::thread::spawn(move || {
-        copy((&requests.client, &requests.server), |bytes| {
+        copy(&requests.client, &requests.server, |bytes| {
             let is_commit = bytes.windows(COMMIT.len()).any(|window| window == COMMIT);
             let lose = |left: usize| left.checked_sub(1);
             if is_commit && to_lose.fetch_update(Ordering::SeqCst, Ordering::SeqCst, lose).is_ok() {
@@ -77,7 +77,7 @@ fn forward(pair: &Pair, to_lose: Arc<AtomicUsize>) {
     });
     std::thread::spawn(move || {
         // An answer says that the server has committed.
-        copy((&answers.server, &answers.client), |_| !answers.is_lost.load(Ordering::SeqCst));
+        copy(&answers.server, &answers.client, |_| !answers.is_lost.load(Ordering::SeqCst));
         answers.end();
     });
 }
@@ -86,7 +86,7 @@ fn forward(pair: &Pair, to_lose: Arc<AtomicUsize>) {
 const COMMIT: &[u8] = b"COMMIT";
 
 /// Copies until the end of a connection, or until a step is refused.
-fn copy((mut from, mut to): (&TcpStream, &TcpStream), mut may_pass: impl FnMut(&[u8]) -> bool) {
+fn copy(mut from: &TcpStream, mut to: &TcpStream, mut may_pass: impl FnMut(&[u8]) -> bool) {
     let mut buffer = vec![0; BUFFER_BYTES];
     loop {
         let Ok(read @ 1..) = from.read(&mut buffer) else { return };

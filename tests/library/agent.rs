@@ -35,7 +35,8 @@ macro_rules! rows {
         fn $row() {
             let check: fn(&crate::library::agent::Agent<'_>) = $check;
             let shared = crate::library::agent::shared();
-            check(&crate::library::agent::Agent::shared(&shared));
+            let (team, id) = &*shared;
+            check(&crate::library::agent::Agent::shared(team, id));
         }
     )*};
 }
@@ -46,8 +47,8 @@ impl<'t> Agent<'t> {
         Self(Gateway::of_type(team, slug, "agent").with(&[]))
     }
 
-    pub fn shared((team, id): &'t (Team, String)) -> Self {
-        Self(Gateway { team, slug: SLUG.to_owned(), id: id.clone() })
+    pub fn shared(team: &'t Team, id: &str) -> Self {
+        Self(Gateway { team, slug: SLUG.to_owned(), id: id.to_owned() })
     }
 
     /// The data of a call that succeeds.

@@ -11,7 +11,7 @@ fn prompt(name: &str, fields: Value) -> Value {
 }
 
 #[track_caller]
-fn keeps(agent: &Agent, name: &str, (field, value): (&str, Value)) {
+fn keeps(agent: &Agent, name: &str, field: &str, value: Value) {
     assert_eq!(agent.data("prompt_create", prompt(name, json!({field: value})))[field], value);
 }
 
@@ -52,12 +52,12 @@ rows! {
     };
     s0_086_prompt_create_type: |agent| {
         assert_eq!(agent.data("prompt_create", prompt("s0_086", json!({})))["type"], "user-prompt");
-        keeps(agent, "s0_086 of the system", ("type", json!("system-prompt")));
+        keeps(agent, "s0_086 of the system", "type", json!("system-prompt"));
         let refused = agent.refused("prompt_create", prompt("s0_086 other", json!({"type": "poem"})));
         assert_eq!(refused, ("input_schema".into(), 400));
     };
-    s0_087_prompt_create_description: |agent| keeps(agent, "s0_087", ("description", json!("For letters.")));
-    s0_088_prompt_create_tags: |agent| keeps(agent, "s0_088", ("tags", json!(["letters"])));
+    s0_087_prompt_create_description: |agent| keeps(agent, "s0_087", "description", json!("For letters."));
+    s0_088_prompt_create_tags: |agent| keeps(agent, "s0_088", "tags", json!(["letters"]));
     s0_089_prompt_update: |agent| {
         let described = json!({"variables": [{"name": "customer", "description": "The name", "required": true}]});
         let id = agent.data("prompt_create", prompt("s0_089", described))["prompt_id"].clone();
@@ -68,7 +68,7 @@ rows! {
     };
     s0_149_prompts_have_types_versions_and_variables: |agent| {
         for of_type in ["system-prompt", "user-prompt", "skill", "template"] {
-            keeps(agent, &format!("s0_149 {of_type}"), ("type", json!(of_type)));
+            keeps(agent, &format!("s0_149 {of_type}"), "type", json!(of_type));
         }
         let name = json!({"name": "customer", "description": "The name", "default_value": "Ada", "required": false});
         let created = agent.data("prompt_create", prompt("s0_149", json!({"variables": [name]})));

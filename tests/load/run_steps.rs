@@ -38,7 +38,7 @@ fn steps_of_runs_under_load() {
     Gateway::of_type(&team, "few", "agent").with(&all[..1]);
     let runs = Runs { team, model };
     let [few, many] = [("few", &all[..1]), ("many", &all[..])].map(|(agent, tools)| {
-        let costs = (0..rounds).map(|round| step(&runs, (agent, tools), &format!("{agent} {round}"), pause));
+        let costs = (0..rounds).map(|round| step(&runs, agent, tools, &format!("{agent} {round}"), pause));
         let ms = costs.sum::<u64>() as f64 / rounds as f64;
         println!("a run of one step with {} tools, after a pause: {ms:.1} ms of the processor", tools.len());
         ms
@@ -47,7 +47,7 @@ fn steps_of_runs_under_load() {
 }
 
 /// The milliseconds of the processor that a run of one step takes.
-fn step(runs: &Runs, (agent, tools): (&str, &[&str]), objective: &str, pause: Duration) -> u64 {
+fn step(runs: &Runs, agent: &str, tools: &[&str], objective: &str, pause: Duration) -> u64 {
     std::thread::sleep(pause);
     let tools: Vec<&str> = tools.iter().copied().chain(["__complete__"]).collect();
     let before = processor_ms(&runs.team.server);

@@ -28,7 +28,7 @@ pub fn data(agent: &Gateway<'_>, tool: &str, arguments: Value) -> Value {
 
 /// The message of a request that is refused with a code.
 #[track_caller]
-pub fn refused(agent: &Gateway<'_>, (method, params): (&str, Value), code: i64) -> Value {
+pub fn refused(agent: &Gateway<'_>, method: &str, params: Value, code: i64) -> Value {
     let request = agent.modern(agent.request("POST"), method, params);
     let answer = message(&request.send_message());
     assert_eq!(answer["error"]["code"], code, "{method}: {answer}");
@@ -89,7 +89,7 @@ fn what_is_missing_is_named() {
     let team = Team::new();
     let agent = agent(&team, "desk");
     data(&agent, "prompt_create", letter());
-    let get = |params: Value| refused(&agent, ("prompts/get", params), -32602);
+    let get = |params: Value| refused(&agent, "prompts/get", params, -32602);
     assert_eq!(get(json!({"name": "poem"})), "Unknown prompt: poem");
     assert_eq!(get(json!({"name": "letter"})), "The argument customer is missing.");
     let wrong = json!({"name": "letter", "arguments": {"customer": "Ada", "tone": 1}});
@@ -112,7 +112,7 @@ fn a_prompt_that_its_arguments_would_make_too_large_is_refused() {
     let session = Session::begin(&agent);
     let told = message(&session.send("prompts/get", params(1_000_000)))["error"]["message"].clone();
     assert!(told.as_str().is_some_and(|text| text.contains("26000000000 bytes")), "{told}");
-    refused(&agent, ("prompts/get", params(41)), -32602);
+    refused(&agent, "prompts/get", params(41), -32602);
     let got = agent.send("prompts/get", params(40));
     let text = got["result"]["messages"][0]["content"]["text"].as_str().map(str::len);
     assert_eq!(text, Some(1_040_000));
@@ -127,7 +127,7 @@ fn a_user_sees_no_prompts_of_others() {
     let of_bea = seen_by(&bea, &agent);
     assert_eq!(of_bea.send("prompts/list", json!({}))["result"]["prompts"], json!([]));
     let get = json!({"name": "letter", "arguments": {"customer": "Ada"}});
-    assert_eq!(refused(&of_bea, ("prompts/get", get), -32602), "Unknown prompt: letter");
+    assert_eq!(refused(&of_bea, "prompts/get", get, -32602), "Unknown prompt: letter");
 }
 
 #[test]
@@ -150,13 +150,13 @@ fn an_agent_without_the_families_serves_tools_only() {
         ("resources/read", json!({"uri": "artifact://6b087fb88c8b71fedaf8732b"})),
         ("completion/complete", json!({"ref": reference, "argument": {"name": "x", "value": ""}})),
     ] {
-        refused(&gateway, (method, params), -32601);
+        refused(&gateway, method, params, -32601);
     }
     team.post(&format!("/agent/{}", agent.id), &json!({"builtInTools": {"disabled": ["prompts"]}})).expect(204);
     team.post(&format!("/agent/{}/deploy", agent.id), &json!({})).expect(200);
     let rest = capabilities(&agent);
     assert!(rest["prompts"].is_null() && rest["resources"].is_object(), "{rest}");
-    refused(&agent, ("prompts/list", json!({})), -32601);
+    refused(&agent, "prompts/list", json!({}), -32601);
 }
 
 #[test]
@@ -177,10 +177,10 @@ fn a_cursor_belongs_to_one_list() {
     assert_eq!((names(&second), &second["nextCursor"]), (vec!["p000".to_owned()], &Value::Null));
     let bea = team.joined_by("bea", "admin");
     for (agent, method) in [(&seen_by(&bea, &agent), "prompts/list"), (&agent, "resources/list")] {
-        refused(agent, (method, json!({"cursor": cursor})), -32602);
+        refused(agent, method, json!({"cursor": cursor}), -32602);
     }
     create(101);
-    refused(&agent, ("prompts/list", json!({"cursor": cursor})), -32602);
+    refused(&agent, "prompts/list", json!({"cursor": cursor}), -32602);
 }
 
 #[test]
@@ -200,7 +200,7 @@ fn defaults_of_arguments_are_proposed() {
         assert_eq!(completed["result"]["completion"], completion, "{argument}: {completed}");
     }
     for (prompt, argument) in [("poem", "tone"), ("letter", "color")] {
-        refused(&agent, ("completion/complete", params(prompt, argument, "")), -32602);
+        refused(&agent, "completion/complete", params(prompt, argument, ""), -32602);
     }
 }
 

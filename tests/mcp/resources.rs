@@ -62,7 +62,7 @@ fn an_unknown_resource_has_the_error_of_the_protocol_version() {
     let session = Session::begin(&agent);
     for uri in ["artifact://6b087fb88c8b71fedaf8732b", "artifact://x", "file:///etc/passwd"] {
         let params = json!({"uri": uri});
-        assert_eq!(refused(&agent, ("resources/read", params.clone()), -32602), "Resource not found");
+        assert_eq!(refused(&agent, "resources/read", params.clone(), -32602), "Resource not found");
         let error = message(&session.send("resources/read", params))["error"].take();
         assert_eq!((&error["code"], &error["data"]["uri"]), (&json!(-32002), &json!(uri)), "{error}");
     }
@@ -76,7 +76,7 @@ fn an_artifact_is_a_resource_of_those_with_whom_it_is_shared() {
     let of_bea = seen_by(&bea, &agent);
     let uri = saved(&agent, "text/plain", "x");
     assert!(uris(&of_bea).is_empty());
-    refused(&of_bea, ("resources/read", json!({"uri": uri})), -32602);
+    refused(&of_bea, "resources/read", json!({"uri": uri}), -32602);
     let id = uri.trim_start_matches("artifact://");
     data(&agent, "artifact_share", json!({"artifact_id": id, "user_id": "bea"}));
     assert_eq!(json!(uris(&of_bea)), json!([uri]));
@@ -90,7 +90,7 @@ fn the_template_has_ids_of_artifacts() {
     let listed = agent.send("resources/templates/list", json!({}));
     let templates = &listed["result"]["resourceTemplates"];
     assert_eq!((&templates[0]["uriTemplate"], &templates[1]), (&json!("artifact://{id}"), &Value::Null), "{listed}");
-    refused(&agent, ("resources/templates/list", json!({"cursor": "1"})), -32602);
+    refused(&agent, "resources/templates/list", json!({"cursor": "1"}), -32602);
     let uri = saved(&agent, "text/plain", "x");
     let id = uri.trim_start_matches("artifact://");
     let params = |template: &str, value: &str| {
@@ -101,7 +101,7 @@ fn the_template_has_ids_of_artifacts() {
         let completed = agent.send("completion/complete", params("artifact://{id}", value));
         assert_eq!(completed["result"]["completion"]["values"], expected, "{value}: {completed}");
     }
-    refused(&agent, ("completion/complete", params("file:///{id}", "")), -32602);
+    refused(&agent, "completion/complete", params("file:///{id}", ""), -32602);
 }
 
 #[test]

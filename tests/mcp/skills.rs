@@ -53,10 +53,10 @@ fn a_client_lists_gets_and_reads_the_skills_of_its_user() {
         ("resources/read", uri.replace("refunds", "orders")),
         ("skills/get", "skill://refunds/SKILL.md".to_owned()),
     ] {
-        refused(&agent, (method, json!({"uri": uri})), -32602);
+        refused(&agent, method, json!({"uri": uri}), -32602);
     }
-    refused(&of_bea, ("skills/get", json!({"uri": uri})), -32602);
-    refused(&of_bea, ("resources/read", json!({"uri": uri})), -32602);
+    refused(&of_bea, "skills/get", json!({"uri": uri}), -32602);
+    refused(&of_bea, "resources/read", json!({"uri": uri}), -32602);
 }
 
 #[test]
@@ -65,7 +65,7 @@ fn an_agent_without_the_family_does_not_have_the_extension() {
     let tools = Gateway::new(&team, "tools", &[]);
     let discovered = tools.send("server/discover", json!({}));
     assert!(discovered["result"]["capabilities"]["extensions"][EXTENSION].is_null(), "{discovered}");
-    refused(&tools, ("skills/list", json!({})), -32601);
+    refused(&tools, "skills/list", json!({}), -32601);
 }
 
 #[test]

@@ -29,16 +29,16 @@ impl Stream {
             "io.modelcontextprotocol/protocolVersion": MODERN, "io.modelcontextprotocol/clientCapabilities": {},
         });
         let headers = format!("mcp-protocol-version: {MODERN}\r\nmcp-method: {method}\r\n{name}");
-        Self::send(gateway, &headers, (1, method, &params))
+        Self::send(gateway, &headers, 1, method, &params)
     }
 
     /// Sends a request of a session.
     pub fn open_of(session: &Session<'_>, method: &str, params: &Value) -> Self {
         let headers = format!("mcp-protocol-version: {LEGACY}\r\nmcp-session-id: {}\r\n", session.id);
-        Self::send(session.gateway, &headers, (session.next_request(), method, params))
+        Self::send(session.gateway, &headers, session.next_request(), method, params)
     }
 
-    fn send(gateway: &Gateway<'_>, headers: &str, (request, method, params): (u64, &str, &Value)) -> Self {
+    fn send(gateway: &Gateway<'_>, headers: &str, request: u64, method: &str, params: &Value) -> Self {
         let message = json!({"jsonrpc": "2.0", "id": request, "method": method, "params": params});
         let (host, body) = (gateway.team.server.url.trim_start_matches("http://"), message.to_string());
         let head = format!(

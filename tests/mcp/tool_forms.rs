@@ -49,7 +49,7 @@ fn a_tool_is_a_prompt_whose_messages_are_its_content() {
         ("prompts/get", json!({"name": "report", "arguments": {"text": "x"}})),
         ("resources/read", json!({"uri": "report://a/b/sales"})),
     ] {
-        refused(&desk, (method, params), -32602);
+        refused(&desk, method, params, -32602);
     }
 }
 
@@ -80,9 +80,9 @@ fn an_agent_without_prompts_and_resources_does_not_have_their_methods() {
     team.tool("plain").published();
     let desk = Gateway::new(&team, "desk", &["plain"]);
     for method in ["prompts/list", "resources/list", "resources/templates/list"] {
-        refused(&desk, (method, json!({})), -32601);
+        refused(&desk, method, json!({}), -32601);
     }
-    refused(&desk, ("resources/read", json!({"uri": "report://logo"})), -32601);
+    refused(&desk, "resources/read", json!({"uri": "report://logo"}), -32601);
 }
 
 #[test]

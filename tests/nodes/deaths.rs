@@ -16,11 +16,11 @@ fn what_a_killed_server_leaves_is_closed_by_another_once() {
     let path = format!("/tool/{}/version/%3E%3D0/invoke", tool.id());
     let body = json!({"inputs": [input(&json!({"held": site.hold()["held"]}))]});
     let records = |state: &str| -> Vec<Value> {
-        let list = nodes.request(1, &team, ("GET", "/tool/invocation")).query(&[("state", state)]).send();
+        let list = nodes.request(1, &team, "GET", "/tool/invocation").query(&[("state", state)]).send();
         list.expect(200)["tool_invocations"].as_array().cloned().unwrap_or_default()
     };
     std::thread::scope(|scope| {
-        scope.spawn(|| nodes.request(0, &team, ("POST", &path)).json(&body).try_send_to_failing().is_err());
+        scope.spawn(|| nodes.request(0, &team, "POST", &path).json(&body).try_send_to_failing().is_err());
         eventually("the start of the run", || (!records("running").is_empty()).then_some(()));
         nodes.servers[0].kill();
     });
@@ -47,12 +47,12 @@ fn a_publication_of_a_killed_server_goes_on_at_another() {
     let killed = Instant::now();
     package.index.held.open();
     let ended = eventually("the end of the publication", || {
-        let operation = nodes.request(1, &team, ("GET", &operation)).send().expect(200);
+        let operation = nodes.request(1, &team, "GET", &operation).send().expect(200);
         (operation["status"] != "running").then_some(operation)
     });
     println!("the publication of a killed server ended after {:?}", killed.elapsed());
     assert_eq!((&ended["http_status"], &ended["result"]), (&json!(201), &json!({"new_version": "1.0.0"})), "{ended}");
-    let versions = nodes.request(2, &team, ("GET", &format!("/tool/{}/version", tool.id()))).send().expect(200);
+    let versions = nodes.request(2, &team, "GET", &format!("/tool/{}/version", tool.id())).send().expect(200);
     assert_eq!(versions["tool_versions"].as_array().map(Vec::len), Some(1));
 }
 
@@ -65,11 +65,11 @@ fn a_paused_server_writes_nothing_stale() {
     let path = format!("/tool/{}/version/%3E%3D0/invoke", tool.id());
     let body = json!({"inputs": [input(&json!({"held": site.hold()["held"]}))]});
     let ended = || -> Vec<Value> {
-        let list = nodes.request(1, &team, ("GET", "/tool/invocation")).query(&[("state", "finished")]).send();
+        let list = nodes.request(1, &team, "GET", "/tool/invocation").query(&[("state", "finished")]).send();
         list.expect(200)["tool_invocations"].as_array().cloned().unwrap_or_default()
     };
     let answer = std::thread::scope(|scope| {
-        let call = scope.spawn(|| nodes.request(0, &team, ("POST", &path)).json(&body).send());
+        let call = scope.spawn(|| nodes.request(0, &team, "POST", &path).json(&body).send());
         site.held.is_reached_by(1);
         nodes.servers[0].signal(Signal::SIGSTOP);
         eventually("the end of the record", || (!ended().is_empty()).then_some(()));
@@ -80,7 +80,7 @@ fn a_paused_server_writes_nothing_stale() {
     assert_eq!((answer.status, answer.code()), (409, "invocation_already_finished".into()));
     assert_eq!(ended().len(), 1);
     assert_eq!(ended()[0]["invocation_status"]["exception_type"], "orphaned");
-    let again = nodes.request(0, &team, ("POST", &path)).json(&json!({"inputs": [input(&json!({}))]})).send();
+    let again = nodes.request(0, &team, "POST", &path).json(&json!({"inputs": [input(&json!({}))]})).send();
     assert_eq!(again.expect(200)["invocation_results"][0]["output"], "rested");
 }
 

@@ -29,7 +29,7 @@ impl Counting {
     /// Calls the tool at a node. Returns whether the call was acknowledged.
     fn call(&self, node: usize, number: &str) -> bool {
         let body = json!({"inputs": [input(&json!({"number": number}))]});
-        let answer = self.nodes.request(node, &self.team, ("POST", &self.path)).json(&body).send();
+        let answer = self.nodes.request(node, &self.team, "POST", &self.path).json(&body).send();
         match answer.status {
             200 => true,
             503 => false,
@@ -40,12 +40,12 @@ impl Counting {
     /// The records of all calls, after the end of the last one.
     fn records(&self) -> Vec<Value> {
         eventually("the end of all records", || {
-            let request = self.nodes.request(1, &self.team, ("GET", "/tool/invocation"));
+            let request = self.nodes.request(1, &self.team, "GET", "/tool/invocation");
             let running = request.query(&[("state", "running")]).send();
             (running.status == 200 && running.json()["tool_invocations"].as_array().is_some_and(Vec::is_empty))
                 .then_some(())
         });
-        let list = self.nodes.request(0, &self.team, ("GET", "/tool/invocation")).query(&[("limit", "100")]);
+        let list = self.nodes.request(0, &self.team, "GET", "/tool/invocation").query(&[("limit", "100")]);
         list.send().expect(200)["tool_invocations"].as_array().expect("a list").clone()
     }
 

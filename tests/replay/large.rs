@@ -90,13 +90,13 @@ fn a_large_body_is_an_object_that_all_servers_read() {
     assert_eq!(files(&nodes.servers[0]), [] as [PathBuf; 0]);
     let path = format!("/tool/invocation/{}/replay", run.id());
     let replayed =
-        |server: usize| -> Value { nodes.request(server, &team, ("POST", &path)).json(&json!({})).send().expect(200) };
+        |server: usize| -> Value { nodes.request(server, &team, "POST", &path).json(&json!({})).send().expect(200) };
     for server in [1, 0] {
         assert_eq!(replayed(server)["identical"], true, "server {server}");
     }
     // The other server uses the object of the first one.
     let path_of_runs = format!("/tool/{}/version/%3E%3D0/invoke", tool.id());
-    let again = nodes.request(1, &team, ("POST", &path_of_runs)).json(&json!({"inputs": [input(&url(400_000))]}));
+    let again = nodes.request(1, &team, "POST", &path_of_runs).json(&json!({"inputs": [input(&url(400_000))]}));
     again.send().expect(200);
     assert_eq!(nodes.place.bucket.keys_with("/bodies/"), objects);
 
@@ -105,7 +105,7 @@ fn a_large_body_is_an_object_that_all_servers_read() {
     let meanwhile = tool.invoke(url(600_000));
     assert_eq!(meanwhile.output().len(), 64);
     let path = format!("/tool/invocation/{}/replay", meanwhile.id());
-    let answer = nodes.request(1, &team, ("POST", &path)).json(&json!({})).send().expect(200);
+    let answer = nodes.request(1, &team, "POST", &path).json(&json!({})).send().expect(200);
     assert_eq!(answer["identical"], true, "{answer}");
     assert!(!nodes.servers[0].log_about("a large body of a recording is kept in the database").is_empty());
 }

@@ -41,7 +41,8 @@ fn the_licences_of_the_javascript_image_are_those_of_its_packages() {
     let parts: Vec<_> = texts.split(&line).skip(1).collect();
     let heads: BTreeSet<_> =
         parts.chunks(2).map(|part| part[0].split(" (").next().unwrap_or_default().trim()).collect();
-    let locked: BTreeSet<_> = lock["packages"].as_object().expect("an object").iter().map(entry).collect();
+    let packages = lock["packages"].as_object().expect("an object").iter();
+    let locked: BTreeSet<_> = packages.map(|(path, package)| name_and_release(path, package)).collect();
     let needed = direct["dependencies"].as_object().expect("an object").keys();
     let needed = needed.filter(|name| !TOOLS.contains(&name.as_str()));
     let missing = needed.filter(|name| !heads.iter().any(|head| head.starts_with(&format!("{name} "))));
@@ -53,7 +54,7 @@ fn the_licences_of_the_javascript_image_are_those_of_its_packages() {
 }
 
 /// Name and release of a package in the lock file.
-fn entry((path, package): (&String, &Value)) -> String {
+fn name_and_release(path: &str, package: &Value) -> String {
     let name = path.rsplit("node_modules/").next().unwrap_or_default();
     format!("{name} {}", package["version"].as_str().unwrap_or_default())
 }

@@ -179,7 +179,7 @@ fn a_worker_that_compiles_ends_at_a_signal() {
     let server = server();
     let cache = tempfile::tempdir().expect("a directory");
     let program = std::path::Path::new(env!("CARGO_BIN_EXE_lathe"));
-    let mut worker = Worker::start_with_cache((server.data(), cache.path()), &[], program);
+    let mut worker = Worker::start_with_cache(server.data(), cache.path(), &[], program);
     eventually("the compiling child", || worker.said().contains("preparing the language image").then_some(()));
     eventually("the compiling child", || worker.has_child().then_some(()));
     worker.signal(Signal::SIGTERM);

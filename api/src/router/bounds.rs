@@ -71,7 +71,7 @@ impl Route {
 }
 
 /// Returns the first operation without a row, or row without an operation.
-pub(super) fn problem(table: &[Route]) -> Option<String> {
+pub(super) fn find_problem(table: &[Route]) -> Option<String> {
     if let Some(route) = table.iter().find(|route| route.bounds().is_none()) {
         return Some(format!("{} {} has no row in api/src/router/bounds/table.rs", route.method, route.path));
     }
@@ -82,7 +82,7 @@ pub(super) fn problem(table: &[Route]) -> Option<String> {
 
 /// Replaces a response that has more bytes than its operation may return, which is a fault of the operation: it should have made a page
 /// of it, or refused. A stream has no size before its end.
-pub(super) fn checked(response: Response, bound: ResponseBound) -> Result<Response, Error> {
+pub(super) fn check_size(response: Response, bound: ResponseBound) -> Result<Response, Error> {
     let bytes_max = match bound {
         _ if !response.status().is_success() => REFUSAL_BYTES_MAX,
         ResponseBound::Bytes(bytes_max) => bytes_max,
@@ -102,21 +102,21 @@ mod tests {
     use axum::http::StatusCode;
 
     use super::*;
-    use crate::router::routes;
+    use crate::router::list_routes;
     use crate::sections;
 
     #[test]
     fn every_operation_has_a_row_and_every_row_an_operation() {
-        assert_eq!(problem(&routes()), None);
-        let mut fewer = routes();
+        assert_eq!(find_problem(&list_routes()), None);
+        let mut fewer = list_routes();
         fewer.retain(|route| route.path != "/health/live");
         assert_eq!(
-            problem(&fewer).unwrap(),
+            find_problem(&fewer).unwrap(),
             "the row is-live of api/src/router/bounds/table.rs belongs to no operation"
         );
-        let mut other = routes();
+        let mut other = list_routes();
         other[0].operation = Some(OperationDoc::new("get-more", sections::SERVICE, "More"));
-        assert_eq!(problem(&other).unwrap(), "GET / has no row in api/src/router/bounds/table.rs");
+        assert_eq!(find_problem(&other).unwrap(), "GET / has no row in api/src/router/bounds/table.rs");
     }
 
     #[test]
@@ -125,7 +125,7 @@ mod tests {
             let body = Body::from(vec![b'x'; usize::try_from(bytes).unwrap()]);
             let mut response = Response::new(body);
             *response.status_mut() = status;
-            checked(response, bound).map(|response| response.status()).ok()
+            check_size(response, bound).map(|response| response.status()).ok()
         };
         let bound = ResponseBound::Bytes(10);
         assert_eq!(check(StatusCode::OK, 10, bound), Some(StatusCode::OK));

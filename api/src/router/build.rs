@@ -12,15 +12,15 @@ use api_kit::request_log::log_request;
 use axum::Router;
 use axum::extract::FromRef;
 use axum::middleware::{from_fn, from_fn_with_state, map_response};
-use mcp::with_challenge;
+use mcp::add_challenge;
 
 use super::bounds;
 use super::public::{PROBES, PUBLIC};
 use super::route::Route;
-use super::route_guard::{RouteGuard, guarded};
+use super::route_guard::{RouteGuard, guard_route};
 use crate::app::App;
 use crate::routes::git;
-use crate::tool_routes::with_envelope;
+use crate::tool_routes::add_envelope;
 
 /// Why the route table cannot be served.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -40,7 +40,7 @@ pub enum RouteRefused {
 /// Builds the router of the whole API.
 pub(super) fn assemble(app: App, table: Vec<Route>) -> Result<Router, RouteRefused> {
     check(&table)?;
-    if let Some(what) = bounds::problem(&table) {
+    if let Some(what) = bounds::find_problem(&table) {
         return Err(RouteRefused::Unbounded { what });
     }
     let public = PublicBase::from_ref(&app);
@@ -49,21 +49,22 @@ pub(super) fn assemble(app: App, table: Vec<Route>) -> Result<Router, RouteRefus
         let guard = route.permission.map(|permission| Guard::new(app.store().clone(), permission, route.path));
         let guard = guard.map(|guard| guard.accepting(route.bearers, public.clone()).with_key_limit(app.key_limit()));
         let (has_envelopes, response) = (route.has_envelopes(), route.bounds().map(|bounds| bounds.response));
-        let limit = route.operation.as_ref().map(OperationDoc::id).and_then(|operation| app.limits().limit(operation));
+        let limit =
+            route.operation.as_ref().map(OperationDoc::id).and_then(|operation| app.limits().find_limit(operation));
         let requests = (!PROBES.contains(&route.path)).then(|| app.requests().clone());
         let body = (app.bodies().clone(), route.body);
         let guards = Arc::new(RouteGuard { guard, requests, limit, body, response });
-        let handler = route.handler.route_layer(from_fn_with_state(guards, guarded));
+        let handler = route.handler.route_layer(from_fn_with_state(guards, guard_route));
         let handler = match route.bearers {
-            Bearers::OfMcpClients => handler.route_layer(from_fn_with_state(public.clone(), with_challenge)),
+            Bearers::OfMcpClients => handler.route_layer(from_fn_with_state(public.clone(), add_challenge)),
             Bearers::OfUsers => handler,
         };
         let handler = if route.path.contains(git::REPOSITORIES) {
-            handler.route_layer(from_fn(git::with_words))
+            handler.route_layer(from_fn(git::rewrite_refusal))
         } else {
             handler
         };
-        let handler = if has_envelopes { handler.route_layer(from_fn(with_envelope)) } else { handler };
+        let handler = if has_envelopes { handler.route_layer(from_fn(add_envelope)) } else { handler };
         if !route.path.contains("{*") && route.path != "/" {
             router = router.route(&format!("{}/", route.path), handler.clone());
         }
@@ -91,7 +92,7 @@ fn check(table: &[Route]) -> Result<(), RouteRefused> {
             return Err(RouteRefused::Twice { method, path });
         }
     }
-    match openapi::problem(&table.iter().map(Route::doc).collect::<Vec<_>>()) {
+    match openapi::find_problem(&table.iter().map(Route::doc).collect::<Vec<_>>()) {
         Some((method, path, what)) => Err(RouteRefused::Undocumented { method, path, what }),
         None => Ok(()),
     }
@@ -139,19 +140,19 @@ mod tests {
 
     #[test]
     fn a_parameter_of_the_path_that_the_handler_does_not_take_stops_the_start() {
-        let route = get("/v1/{organization}/tool/{tool_id}", Some(GetTool), handler).described(described);
+        let route = get("/v1/{organization}/tool/{tool_id}", Some(GetTool), handler).described(describe_operation);
         let refused = check(&[route]).unwrap_err().to_string();
         assert!(refused.contains("tool_id is not both in its path and among the parameters"), "{refused}");
     }
 
     #[test]
     fn two_operations_with_one_id_stop_the_start() {
-        let route = |path| get(path, Some(GetTool), handler).described(described);
+        let route = |path| get(path, Some(GetTool), handler).described(describe_operation);
         let refused = check(&[route("/v1/{organization}/a"), route("/v1/{organization}/b")]).unwrap_err().to_string();
         assert!(refused.contains("another operation has the id test"), "{refused}");
     }
 
-    fn described() -> OperationDoc {
+    fn describe_operation() -> OperationDoc {
         OperationDoc::new("test", sections::SERVICE, "A test").description("Nothing.").returns_nothing(204, "Nothing.")
     }
 }

@@ -34,7 +34,7 @@ impl Route {
     }
 
     /// Accepts the bearers of MCP clients, and tells them where the resource is described.
-    pub(super) fn for_mcp_clients(mut self) -> Self {
+    pub(super) fn accept_mcp_clients(mut self) -> Self {
         self.bearers = Bearers::OfMcpClients;
         self
     }
@@ -60,7 +60,7 @@ impl Route {
 impl From<ToolOperation> for Route {
     fn from(tool: ToolOperation) -> Self {
         let ToolOperation { method, path, permission, inputs, operation, handler } = tool;
-        let route = route(method, path, Some(permission), handler, inputs);
+        let route = build_route(method, path, Some(permission), handler, inputs);
         Self { operation: Some(operation), ..route.reads(BodyBound::Content) }
     }
 }
@@ -70,7 +70,7 @@ pub(super) fn get<H: Handler<T, App>, T: Signature + 'static>(
     permission: Option<Permission>,
     handler: H,
 ) -> Route {
-    route("GET", path, permission, routing::get(handler), T::inputs())
+    build_route("GET", path, permission, routing::get(handler), T::inputs())
 }
 
 pub(super) fn post<H: Handler<T, App>, T: Signature + 'static>(
@@ -78,7 +78,7 @@ pub(super) fn post<H: Handler<T, App>, T: Signature + 'static>(
     permission: Option<Permission>,
     handler: H,
 ) -> Route {
-    route("POST", path, permission, routing::post(handler), T::inputs())
+    build_route("POST", path, permission, routing::post(handler), T::inputs())
 }
 
 pub(super) fn delete<H: Handler<T, App>, T: Signature + 'static>(
@@ -86,10 +86,10 @@ pub(super) fn delete<H: Handler<T, App>, T: Signature + 'static>(
     permission: Option<Permission>,
     handler: H,
 ) -> Route {
-    route("DELETE", path, permission, routing::delete(handler), T::inputs())
+    build_route("DELETE", path, permission, routing::delete(handler), T::inputs())
 }
 
-fn route(
+fn build_route(
     method: &'static str,
     path: &'static str,
     permission: Option<Permission>,

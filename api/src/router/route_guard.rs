@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use api_kit::auth::Guard;
 use api_kit::body_bounds::{BodyBound, BodyBudget, BodyOwner};
-use api_kit::body_end::with_end;
+use api_kit::body_end::attach_end;
 use api_kit::caller::Caller;
 use api_kit::error::Error;
 use api_kit::in_progress::{RequestAdmission, RequestPermit};
 use api_kit::rate::Limit;
-use api_kit::server::{Peer, client_of};
+use api_kit::server::{Peer, find_client};
 use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::Response;
@@ -31,7 +31,7 @@ pub(super) struct RouteGuard {
 }
 
 /// The middleware of each route.
-pub(super) async fn guarded(
+pub(super) async fn guard_route(
     State(route): State<Arc<RouteGuard>>,
     mut request: Request,
     next: Next,
@@ -47,11 +47,11 @@ pub(super) async fn guarded(
         None => next.run(request).await,
     };
     let response = match route.response {
-        Some(bound) => bounds::checked(response, bound)?,
+        Some(bound) => bounds::check_size(response, bound)?,
         None => response,
     };
     Ok(match permit {
-        Some(permit) => with_end(response, permit),
+        Some(permit) => attach_end(response, permit),
         None => response,
     })
 }
@@ -69,9 +69,9 @@ impl RouteGuard {
         let (budget, bound) = &self.body;
         let owner = match parts.extensions.get::<Caller>() {
             Some(Caller(caller)) => BodyOwner::Organization(caller.organization.clone()),
-            None => BodyOwner::Address(Peer::of(&parts.extensions).map(client_of)),
+            None => BodyOwner::Address(Peer::of(&parts.extensions).map(find_client)),
         };
-        let body = budget.bound(&parts.headers, body, *bound, owner);
+        let body = budget.bound_body(&parts.headers, body, *bound, owner);
         Request::from_parts(parts, body)
     }
 
@@ -81,7 +81,7 @@ impl RouteGuard {
             return Ok(None);
         };
         let permit = requests.admit_user(caller)?;
-        request.extensions_mut().insert(permit.streams());
+        request.extensions_mut().insert(permit.admit_streams());
         Ok(Some(permit))
     }
 }

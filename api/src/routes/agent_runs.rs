@@ -11,4 +11,4 @@ pub(crate) mod take_over;
 pub(crate) mod trace;
 
 pub(crate) use response::Response;
-pub(crate) use response_time::{Answer, ResponseTime, resuming};
+pub(crate) use response_time::{Answer, ResponseTime, describe_resuming};

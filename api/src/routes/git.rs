@@ -21,7 +21,7 @@ use repository::{GitRequest, GitResponse, GitServer, Repositories};
 use tokio_util::io::{ReaderStream, StreamReader};
 
 use crate::sections;
-pub(crate) use words::with_words;
+pub(crate) use words::rewrite_refusal;
 
 /// The beginning of the paths of repositories, after the organisation.
 pub(crate) const REPOSITORIES: &str = "/tool/git/";
@@ -36,7 +36,7 @@ const BUFFER_BYTES: usize = 64 * 1024;
 /// Git clients use this interface; the document shows their requests.
 pub(crate) fn read_operation() -> OperationDoc {
     let services = OneOf(&[("git-upload-pack", ()), ("git-receive-pack", ())]).schema();
-    common(OperationDoc::new("access-git-interface", sections::SOURCE, "Begin a fetch or a push"))
+    describe_common(OperationDoc::new("access-git-interface", sections::SOURCE, "Begin a fetch or a push"))
         .description(
             "Git's smart HTTP protocol, version 2: `git clone {server}/v1/{organization}/tool/git/tools.git`. Git begins \
             with the request `tools.git/info/refs?service=…`. Its first request has no credentials; git asks its user for \
@@ -51,7 +51,7 @@ pub(crate) fn read_operation() -> OperationDoc {
 }
 
 pub(crate) fn write_operation() -> OperationDoc {
-    common(OperationDoc::new("post-git-interface", sections::SOURCE, "Fetch or push"))
+    describe_common(OperationDoc::new("post-git-interface", sections::SOURCE, "Fetch or push"))
         .description(
             "The second request of git's smart HTTP protocol: `tools.git/git-upload-pack` fetches and \
             `tools.git/git-receive-pack` pushes. A push may change every branch but `main`, and is checked before a branch \
@@ -70,7 +70,7 @@ pub(crate) fn write_operation() -> OperationDoc {
         .words_of_git(&[400, 413, 415])
 }
 
-fn common(operation: OperationDoc) -> OperationDoc {
+fn describe_common(operation: OperationDoc) -> OperationDoc {
     let path = "The repository `tools.git` and git's own path in it, with slashes.";
     operation
         .parameter(Parameter::path("git_path", path, schemas::text()))
@@ -88,9 +88,9 @@ pub(crate) async fn handle(
     request: Request,
 ) -> Result<Response, Error> {
     let (parts, body) = request.into_parts();
-    let path = path_in_repository(&parts.uri).ok_or(Error::NotFound)?;
+    let path = find_path_in_repository(&parts.uri).ok_or(Error::NotFound)?;
     if parts.method == Method::POST && path.starts_with(LFS) {
-        return Err(lfs_not_served());
+        return Err(refuse_lfs());
     }
     check_content_type(path, &parts.headers)?;
     let organization = principal.organization.clone();
@@ -99,7 +99,7 @@ pub(crate) async fn handle(
         created
             .map_err(|error| Error::Internal { detail: format!("creating a repository ended early: {error}") })??;
     }
-    let request = git_request(&principal, path, &parts);
+    let request = build_request(&principal, path, &parts);
     let body = StreamReader::new(body.into_data_stream().map_err(std::io::Error::other));
     respond(git.serve(request, Box::pin(body)).await?)
 }
@@ -118,7 +118,7 @@ fn check_content_type(path: &str, headers: &HeaderMap) -> Result<(), Error> {
     Err(Error::Invalid { problems: vec![Problem::new(location, "value_error", format!("should be {expected}"))] })
 }
 
-fn lfs_not_served() -> Error {
+fn refuse_lfs() -> Error {
     let detail = "Large files of Git LFS are not stored here, and a tool is never built from their pointers. Commit the files themselves, of at most \
         20 MiB each: `git lfs migrate export --everything --include='*'`, then push again. A file that the repository does not need \
         can stay in .gitignore.";
@@ -134,11 +134,11 @@ async fn create_repository(repositories: &Repositories, organization: &Organizat
 }
 
 /// The part of the path after the repository. It is not decoded, so that encoded characters cannot change its meaning.
-fn path_in_repository(uri: &Uri) -> Option<&str> {
+fn find_path_in_repository(uri: &Uri) -> Option<&str> {
     uri.path().split_once(REPOSITORY).map(|(_, path)| path)
 }
 
-fn git_request(principal: &Principal, path: &str, parts: &Parts) -> GitRequest {
+fn build_request(principal: &Principal, path: &str, parts: &Parts) -> GitRequest {
     let headers = &parts.headers;
     // A HEAD request is handled as a GET request; an outer layer removes the body.
     let method = if parts.method == Method::HEAD { &Method::GET } else { &parts.method };
@@ -148,7 +148,7 @@ fn git_request(principal: &Principal, path: &str, parts: &Parts) -> GitRequest {
         path: path.to_owned(),
         query: parts.uri.query().unwrap_or_default().to_owned(),
         content_type: text(CONTENT_TYPE),
-        content_encoding: encodings(headers),
+        content_encoding: join_encodings(headers),
         content_length: text(CONTENT_LENGTH).and_then(|length| length.parse().ok()),
         git_protocol: text(HeaderName::from_static("git-protocol")),
         remote_user: principal.user().into(),
@@ -158,7 +158,7 @@ fn git_request(principal: &Principal, path: &str, parts: &Parts) -> GitRequest {
 }
 
 /// All encodings of the body. A value that is not a text is unsupported, and must not count as absent.
-fn encodings(headers: &HeaderMap) -> Option<String> {
+fn join_encodings(headers: &HeaderMap) -> Option<String> {
     let values = headers.get_all(CONTENT_ENCODING).iter().map(|value| String::from_utf8_lossy(value.as_bytes()));
     let values: Vec<_> = values.collect();
     (!values.is_empty()).then(|| values.join(", "))
@@ -183,7 +183,7 @@ mod tests {
     use axum::http::HeaderMap;
     use axum::http::header::{CONTENT_ENCODING, HeaderValue};
 
-    use super::{encodings, path_in_repository};
+    use super::{find_path_in_repository, join_encodings};
 
     #[test]
     fn every_encoding_of_the_body_is_seen() {
@@ -192,7 +192,7 @@ mod tests {
             for value in values {
                 headers.append(CONTENT_ENCODING, HeaderValue::from_bytes(value).expect("a value"));
             }
-            assert_eq!(encodings(&headers).as_deref(), expected, "{values:?}");
+            assert_eq!(join_encodings(&headers).as_deref(), expected, "{values:?}");
         };
         check(&[], None);
         check(&[b"gzip"], Some("gzip"));
@@ -203,7 +203,7 @@ mod tests {
     #[test]
     fn the_path_in_the_repository_is_taken_as_it_came() {
         let check = |path: &'static str, expected| {
-            assert_eq!(path_in_repository(&axum::http::Uri::from_static(path)), expected, "{path}");
+            assert_eq!(find_path_in_repository(&axum::http::Uri::from_static(path)), expected, "{path}");
         };
         check("/v1/acme/tool/git/tools.git/info/refs?service=git-upload-pack", Some("info/refs"));
         check("/v1/acme/tool/git/tools.git/%2e%2e/x", Some("%2e%2e/x"));

@@ -13,7 +13,7 @@ use axum::response::{IntoResponse, Response};
 use mcp::{AuthorizationRefused, PageResponse};
 
 /// The response to a request that gets no authorisation.
-fn refused(refused: AuthorizationRefused) -> Result<Response, Error> {
+fn respond_refused(refused: AuthorizationRefused) -> Result<Response, Error> {
     match refused {
         AuthorizationRefused::Shown(error) => Ok(PageResponse::of_error(&error).into_response()),
         AuthorizationRefused::Failed(error) => PageResponse::of_refusal(error).map(IntoResponse::into_response),

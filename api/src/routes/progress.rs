@@ -10,10 +10,10 @@ use crate::work::{Event, Events};
 pub(super) async fn report<F: Future>(events: &Events, build: impl FnOnce(BuildProgress) -> F) -> F::Output {
     let (progress, mut reports) = BuildProgress::channel();
     let reports = poll_fn(|context| reports.poll_recv(context));
-    events.forward(Box::pin(build(progress)), reports, rendered).await
+    events.forward(Box::pin(build(progress)), reports, render_event).await
 }
 
-fn rendered(event: BuildEvent) -> Option<Event> {
+fn render_event(event: BuildEvent) -> Option<Event> {
     match event {
         BuildEvent::Step { name, state } => Event::new("step", &BuildStep::new(name, state)),
         BuildEvent::Log { line } => Event::new("log", &BuildLog { line }),

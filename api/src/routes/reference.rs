@@ -15,7 +15,7 @@ type Headers = [(HeaderName, &'static str); 5];
 
 /// The headers of a page or an asset. A browser loads only the sources that the policy names: scripts and requests from
 /// this server alone, so that no script can send data to another host.
-const fn headers(content_type: &'static str, policy: &'static str) -> Headers {
+const fn build_headers(content_type: &'static str, policy: &'static str) -> Headers {
     [
         (CONTENT_TYPE, content_type),
         (CONTENT_SECURITY_POLICY, policy),

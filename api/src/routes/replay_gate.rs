@@ -21,14 +21,14 @@ pub(super) fn replay_gate() -> impl Decoder<Value = ReplayGate> {
 }
 
 fn read(fields: &mut Fields) -> Option<ReplayGate> {
-    let runs_max = fields.required("replay", WholeNumber(1..=RUNS_MAX).described("Runs to replay, at most."));
-    let different_percent_max = fields.optional(
+    let runs_max = fields.read_required("replay", WholeNumber(1..=RUNS_MAX).described("Runs to replay, at most."));
+    let different_percent_max = fields.read_optional(
         "different_percent_max",
         WholeNumber(0..=100)
             .described("Maximum percentage of replayed runs whose outcome or effects differ.")
             .with_default(0),
     );
-    let slower_percent_max = fields.optional(
+    let slower_percent_max = fields.read_optional(
         "slower_percent_max",
         WholeNumber(0..=SLOWER_PERCENT_MAX).described(
             "Maximum percentage by which the computing time of all runs together may grow. Unlimited when absent.",

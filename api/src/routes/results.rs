@@ -11,7 +11,7 @@ use crate::work::{Event, Events, FinalResponse};
 pub(super) async fn run(invoker: &Invoker, call: Call, events: &Events) -> Result<FinalResponse, Error> {
     let invoke = |sender| Box::pin(invoker.invoke(call, sender));
     let results = match events.has_reader() {
-        true => with_status_events(events, invoke).await?,
+        true => send_status_events(events, invoke).await?,
         false => invoke(EventSender::none()).await?,
     };
     events.note_results(&results);
@@ -21,17 +21,17 @@ pub(super) async fn run(invoker: &Invoker, call: Call, events: &Events) -> Resul
 }
 
 /// Runs `work` and sends its status events. Events that did not fit into the runner's buffer count as dropped.
-async fn with_status_events<W: Future + Unpin>(events: &Events, work: impl FnOnce(EventSender) -> W) -> W::Output {
+async fn send_status_events<W: Future + Unpin>(events: &Events, work: impl FnOnce(EventSender) -> W) -> W::Output {
     let (sender, mut statuses) = EventSender::status_channel();
     let statuses = poll_fn(|context| statuses.poll_recv(context));
     let work = work(sender.clone());
-    let outcome = events.forward(work, statuses, rendered).await;
+    let outcome = events.forward(work, statuses, render_event).await;
     events.count_dropped(sender.dropped());
     outcome
 }
 
 /// The event of a stream. Log messages are in the record of the run.
-fn rendered(event: RunEvent) -> Option<Event> {
+fn render_event(event: RunEvent) -> Option<Event> {
     match event {
         RunEvent::Status(status) => Event::new("status", &StatusEvent::from(status)),
         RunEvent::Log(_) => None,
@@ -45,7 +45,7 @@ mod tests {
     use registry::{Clock, InvocationId};
 
     use super::*;
-    use crate::work::streamed;
+    use crate::work::stream_to_end;
 
     /// A run sends more events in a burst than the buffer holds.
     #[tokio::test]
@@ -59,7 +59,7 @@ mod tests {
             }
             ready(FinalResponse::ok(&"done"))
         };
-        let text = streamed(async |events| with_status_events(&events, burst).await).await;
+        let text = stream_to_end(async |events| send_status_events(&events, burst).await).await;
         assert_eq!(text.matches("event: status").count(), 256);
         assert!(text.ends_with("event: done\ndata: {\"events_left_out\":44}\n\n"), "{text}");
     }

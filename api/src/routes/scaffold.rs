@@ -24,10 +24,10 @@ pub(crate) fn operation() -> OperationDoc {
 
 pub(crate) async fn handle() -> Result<impl IntoResponse, Error> {
     let disposition = format!("attachment; filename=\"{}\"", scaffold::ARCHIVE_NAME);
-    Ok(([(CONTENT_TYPE, "application/gzip".to_owned()), (CONTENT_DISPOSITION, disposition)], archive()?))
+    Ok(([(CONTENT_TYPE, "application/gzip".to_owned()), (CONTENT_DISPOSITION, disposition)], build_archive()?))
 }
 
-fn archive() -> Result<Bytes, Error> {
+fn build_archive() -> Result<Bytes, Error> {
     if let Some(packed) = ARCHIVE.get() {
         return Ok(packed.clone());
     }

@@ -42,7 +42,7 @@ pub(crate) async fn handle(
     Organization(organization): Organization,
     headers: HeaderMap,
 ) -> Result<Json<Token>, Error> {
-    let [api_key_id, api_key, user] = texts(&headers)?;
+    let [api_key_id, api_key, user] = read_texts(&headers)?;
     let organization = OrganizationId::parse(&organization).map_err(|_| Error::NotFound)?;
     let sign_in = SignIn { organization: &organization, api_key_id, api_key, user };
     match store.access().sign_in(sign_in).await? {
@@ -59,7 +59,7 @@ pub(crate) async fn handle(
 }
 
 /// The values of [`HEADERS`], which must be present. A value that is not a text is wrong.
-fn texts(headers: &HeaderMap) -> Result<[&str; 3], Error> {
+fn read_texts(headers: &HeaderMap) -> Result<[&str; 3], Error> {
     let missing = HEADERS.into_iter().filter(|name| !headers.contains_key(*name));
     let problem = |name: &str| Problem::new(vec!["header".into(), name.into()], "missing", "Field required");
     let problems: Vec<Problem> = missing.map(problem).collect();
@@ -78,6 +78,6 @@ impl<S: Send + Sync> FromRequestParts<S> for Organization {
     type Rejection = Error;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Error> {
-        extract::parameter(parts, state, "organization").await.map(Self)
+        extract::read_parameter(parts, state, "organization").await.map(Self)
     }
 }

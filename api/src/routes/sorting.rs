@@ -16,7 +16,7 @@ impl<T: Copy + 'static> Decoder for SortKey<T> {
     }
 
     fn decode(&self, node: &Node) -> Option<Self::Value> {
-        node.parsed(|text| self.parse(text))
+        node.parse_text(|text| self.parse(text))
     }
 }
 

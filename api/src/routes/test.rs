@@ -56,7 +56,7 @@ pub(crate) async fn handle(
 ) -> Result<response::Response, Error> {
     if request.gate.is_some() {
         for permission in GATE_PERMISSIONS.into_iter().chain([Permission::ModifyTool]) {
-            Requirement { principal: &principal, permission }.for_every_tool()?;
+            Requirement { principal: &principal, permission }.require_for_every_tool()?;
         }
     }
     let test = Test { builder, invoker, principal, request };
@@ -95,12 +95,12 @@ impl FromBody for TestTool {
     }
 
     fn read(fields: &mut Fields) -> Option<Self> {
-        let inputs = fields.required("inputs", inputs());
-        let commit_branch = fields.required("commit_branch", BRANCH_NAME);
-        let project_path = fields.required("project_path", PROJECT_PATH);
-        let envvars = fields.required("required_envvars", VARIABLES);
-        let secrets = fields.required("required_secret_envvars", VARIABLES);
-        let gate = fields.optional("gate", replay_gate());
+        let inputs = fields.read_required("inputs", inputs());
+        let commit_branch = fields.read_required("commit_branch", BRANCH_NAME);
+        let project_path = fields.read_required("project_path", PROJECT_PATH);
+        let envvars = fields.read_required("required_envvars", VARIABLES);
+        let secrets = fields.read_required("required_secret_envvars", VARIABLES);
+        let gate = fields.read_optional("gate", replay_gate());
         let (envvars, secrets) = (envvars?, secrets?);
         if let Some(name) = envvars.keys().find(|name| secrets.contains_key(name)) {
             let detail = format!("{name} is in required_envvars and in required_secret_envvars; give it once");

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use agents::{Agent, Catalogue, ListedSource, ListedTool, RunningAgent, library_instructions};
-use mcp::title;
+use mcp::find_title;
 use serde_json::{Value, json};
 
 /// A family of the tools of a catalogue.
@@ -15,17 +15,17 @@ pub(super) struct Family<'a> {
 }
 
 /// Returns the families, each of which has a manifest.
-pub(super) fn families(catalogue: &Catalogue) -> Vec<Family<'_>> {
+pub(super) fn group_families(catalogue: &Catalogue) -> Vec<Family<'_>> {
     let running = &*catalogue.running;
     let mut families = BTreeMap::<(&str, String), Vec<&ListedTool>>::new();
     for tool in &catalogue.tools {
-        families.entry((tool.family(), identifier(tool, &running.agent))).or_default().push(tool);
+        families.entry((tool.family(), build_identifier(tool, &running.agent))).or_default().push(tool);
     }
     families.into_iter().map(|((name, identifier), tools)| Family { name, identifier, running, tools }).collect()
 }
 
 impl Family<'_> {
-    pub(super) fn manifest(&self) -> Value {
+    pub(super) fn render_manifest(&self) -> Value {
         let Self { name, identifier, running, tools } = self;
         // A tool with APIs may have the name of a family of the Library.
         let instructions = match tools.iter().find(|tool| tool.api().is_some()) {
@@ -36,8 +36,8 @@ impl Family<'_> {
             "identifier": identifier,
             "type": "default",
             "version": "1",
-            "meta": meta(tools.first().copied(), &running.agent),
-            "api": tools.iter().map(|tool| api(tool, running)).collect::<Vec<_>>(),
+            "meta": render_meta(tools.first().copied(), &running.agent),
+            "api": tools.iter().map(|tool| render_api(tool, running)).collect::<Vec<_>>(),
         });
         if let Some(instructions) = instructions {
             manifest["systemRole"] = json!(instructions);
@@ -47,7 +47,7 @@ impl Family<'_> {
 }
 
 /// The identifier of the family of a tool. It stays in the history of conversations, so that it has ids, which never change.
-fn identifier(tool: &ListedTool, agent: &Agent) -> String {
+fn build_identifier(tool: &ListedTool, agent: &Agent) -> String {
     match &tool.source {
         ListedSource::Published { callable, api: Some(_), .. } => format!("lathe-{}-{}", agent.id, callable.tool.id),
         _ => format!("lathe-{}-{}", agent.id, tool.family()),
@@ -55,7 +55,7 @@ fn identifier(tool: &ListedTool, agent: &Agent) -> String {
 }
 
 /// The texts of a family for people: those of the tool whose APIs it has, or of the agent.
-fn meta(tool: Option<&ListedTool>, agent: &Agent) -> Value {
+fn render_meta(tool: Option<&ListedTool>, agent: &Agent) -> Value {
     let (title, description) = match tool.map(|tool| &tool.source) {
         Some(ListedSource::Published { callable, api: Some(_), .. }) => {
             (callable.tool.name.as_str(), callable.tool.description.as_str())
@@ -66,10 +66,10 @@ fn meta(tool: Option<&ListedTool>, agent: &Agent) -> Value {
 }
 
 /// A function of a plugin: the tool's own title and description, and whether a person confirms its calls.
-fn api(tool: &ListedTool, running: &RunningAgent) -> Value {
+fn render_api(tool: &ListedTool, running: &RunningAgent) -> Value {
     let mut api =
         json!({"name": tool.name, "description": tool.description(), "parameters": tool.model_input_schema()});
-    if let Some(title) = title(tool) {
+    if let Some(title) = find_title(tool) {
         api["title"] = json!(title);
     }
     let intervention = tool.strictest_intervention(running);

@@ -59,7 +59,7 @@ fn is_strict_part(schema: &Value, dialect: StrictDialect, depth: usize) -> bool 
     let Some(schema) = schema.as_object() else { return false };
     let Some(depth) = depth.checked_sub(1) else { return false };
     let has_known_keywords = schema.iter().all(|(key, value)| dialect.has_keyword(key, value));
-    has_known_keywords && is_closed(schema) && parts(schema).all(|part| is_strict_part(part, dialect, depth))
+    has_known_keywords && is_closed(schema) && list_parts(schema).all(|part| is_strict_part(part, dialect, depth))
 }
 
 /// Whether an object admits its properties only, all of them required. Other types have no properties.
@@ -80,7 +80,7 @@ fn is_closed(schema: &Map<String, Value>) -> bool {
 }
 
 /// The schemas within a schema.
-fn parts(schema: &Map<String, Value>) -> impl Iterator<Item = &Value> {
+fn list_parts(schema: &Map<String, Value>) -> impl Iterator<Item = &Value> {
     let maps = ["properties", "$defs", "definitions"].into_iter().filter_map(|key| schema.get(key)?.as_object());
     let lists = schema.get("anyOf").and_then(Value::as_array);
     maps.flat_map(Map::values).chain(lists.into_iter().flatten()).chain(schema.get("items"))

@@ -6,19 +6,23 @@ use axum::extract::{FromRequestParts as _, Request};
 use runner::ToolRoute;
 use serde_json::{Map, Value};
 
-use super::query::argument;
+use super::query::parse_argument;
 
 /// Reads the arguments. An argument that occurs in two places must have one value.
-pub(super) async fn arguments(request: Request, route: ToolRoute, schema: &Value) -> Result<Map<String, Value>, Error> {
+pub(super) async fn read_arguments(
+    request: Request,
+    route: ToolRoute,
+    schema: &Value,
+) -> Result<Map<String, Value>, Error> {
     let (mut parts, body) = request.into_parts();
     let mut arguments = Map::new();
     for name in route.parameters() {
-        let text = extract::parameter(&mut parts, &(), name).await?;
+        let text = extract::read_parameter(&mut parts, &(), name).await?;
         arguments.insert(name.to_owned(), Value::String(text));
     }
     let query = QueryParameters::from_request_parts(&mut parts, &()).await?.by_name();
     for (name, texts) in query {
-        let value = argument(&schema["properties"][&name], &texts);
+        let value = parse_argument(&schema["properties"][&name], &texts);
         add(&mut arguments, "query", name, value)?;
     }
     if route.verb.has_body() {

@@ -16,8 +16,8 @@ use runner::{
 };
 use serde_json::{Map, Value};
 
-use super::arguments::arguments;
-use super::envelope::{failure, success};
+use super::arguments::read_arguments;
+use super::envelope::{respond_with_failure, respond_with_success};
 
 /// A request that calls a tool.
 pub(super) struct ToolRequest {
@@ -33,43 +33,50 @@ impl ToolRequest {
     pub(super) async fn respond(self, invoker: Invoker, tasks: Tasks) -> Result<Response, Error> {
         let Self { name, route, principal, request } = self;
         let tool = invoker.native_tools().iter().find(|tool| tool.name == name).cloned();
-        let tool = tool.ok_or_else(|| internal(&format!("the native tool {name} is missing")))?;
+        let tool = tool.ok_or_else(|| refuse_internal(&format!("the native tool {name} is missing")))?;
         let names = caller_names::read(request.headers())?;
         let identity = request.extensions().get::<RequestIdentity>().cloned().unwrap_or_default();
-        let arguments = arguments(request, route, &tool.input_schema).await?;
-        let call = call(principal, names, tool.clone(), arguments);
+        let arguments = read_arguments(request, route, &tool.input_schema).await?;
+        let call = build_call(principal, names, tool.clone(), arguments);
         let running = tasks.spawn(Box::pin(async move { invoker.try_invoke(call, EventSender::none()).await }))?;
-        match running.await.map_err(|error| internal(&error))? {
+        match running.await.map_err(|error| refuse_internal(&error))? {
             Ok(results) => {
                 identity.set_results(&results);
-                let result = results.into_iter().next().ok_or_else(|| internal(&"the call has no result"))?;
-                Ok(rendered(result, tool.effect))
+                let result = results.into_iter().next().ok_or_else(|| refuse_internal(&"the call has no result"))?;
+                Ok(render_result(result, tool.effect))
             }
             // Other refusals have headers of their own, such as `retry-after`.
             Err(Refusal { error: error @ runner::Error::InvalidInput { .. }, .. }) => {
-                let refused = library_refusal(&error).ok_or_else(|| internal(&error))?;
-                Ok(failure(refused))
+                let refused = library_refusal(&error).ok_or_else(|| refuse_internal(&error))?;
+                Ok(respond_with_failure(refused))
             }
             Err(refusal) => Err(refusal.error.into()),
         }
     }
 }
 
-fn rendered(result: RunResult, effect: ToolEffect) -> Response {
+fn render_result(result: RunResult, effect: ToolEffect) -> Response {
     match result.outcome {
-        Outcome::Succeeded { output } if effect == ToolEffect::Adds => success(StatusCode::CREATED, output),
-        Outcome::Succeeded { output } => success(StatusCode::OK, output),
+        Outcome::Succeeded { output } if effect == ToolEffect::Adds => {
+            respond_with_success(StatusCode::CREATED, output)
+        }
+        Outcome::Succeeded { output } => respond_with_success(StatusCode::OK, output),
         Outcome::Failed { exception_type, exception_message, .. } => {
-            failure(library_failure(&exception_type, &exception_message, None))
+            respond_with_failure(library_failure(&exception_type, &exception_message, None))
         }
     }
 }
 
-fn call(principal: Principal, names: CallerNames, tool: Arc<NativeTool>, input_parameters: Map<String, Value>) -> Call {
+fn build_call(
+    principal: Principal,
+    names: CallerNames,
+    tool: Arc<NativeTool>,
+    input_parameters: Map<String, Value>,
+) -> Call {
     let caller = ToolCaller { names, ..ToolCaller::direct(principal) };
     Call::new(Subject::Native(tool), caller, vec![Input::of(input_parameters)])
 }
 
-fn internal(detail: &dyn std::fmt::Display) -> Error {
+fn refuse_internal(detail: &dyn std::fmt::Display) -> Error {
     Error::Internal { detail: detail.to_string() }
 }

@@ -4,21 +4,21 @@ use serde_json::{Value, json};
 
 /// Reads the texts of a parameter as its schema describes it. Of several texts of one value, the last counts. The items of a list are
 /// separated by commas, too. A text of another type stays a text, which the check of the arguments refuses.
-pub(super) fn argument(schema: &Value, texts: &[String]) -> Value {
+pub(super) fn parse_argument(schema: &Value, texts: &[String]) -> Value {
     if is_of(schema, "array") {
         let items = texts.iter().flat_map(|text| text.split(',')).filter(|item| !item.is_empty());
-        return items.map(|item| one(&schema["items"], item)).collect();
+        return items.map(|item| parse_one(&schema["items"], item)).collect();
     }
-    one(schema, texts.last().map_or("", String::as_str))
+    parse_one(schema, texts.last().map_or("", String::as_str))
 }
 
-fn one(schema: &Value, text: &str) -> Value {
+fn parse_one(schema: &Value, text: &str) -> Value {
     let read = if is_of(schema, "integer") {
         text.trim().parse::<i64>().ok().map(Value::from)
     } else if is_of(schema, "number") {
         text.trim().parse::<f64>().ok().and_then(|number| serde_json::Number::from_f64(number).map(Value::Number))
     } else if is_of(schema, "boolean") {
-        boolean(text).map(Value::Bool)
+        parse_boolean(text).map(Value::Bool)
     } else {
         None
     };
@@ -26,7 +26,7 @@ fn one(schema: &Value, text: &str) -> Value {
 }
 
 /// The words that queries of all operations have for true and false.
-fn boolean(text: &str) -> Option<bool> {
+fn parse_boolean(text: &str) -> Option<bool> {
     match text.to_ascii_lowercase().as_str() {
         "true" | "1" | "on" | "t" | "y" | "yes" => Some(true),
         "false" | "0" | "off" | "f" | "n" | "no" => Some(false),
@@ -63,7 +63,7 @@ mod tests {
             (&json!(null), &["unknown"], json!("unknown")),
         ] {
             let texts: Vec<_> = texts.iter().map(|text| (*text).to_owned()).collect();
-            assert_eq!(argument(schema, &texts), expected, "{schema} {texts:?}");
+            assert_eq!(parse_argument(schema, &texts), expected, "{schema} {texts:?}");
         }
     }
 }

@@ -127,7 +127,7 @@ impl AgentRun {
                 urgency: asked.urgency.map(|urgency| urgency.as_str().to_owned()),
             }),
             human_request_id,
-            error: failure.or_else(|| (run.state == AgentRunState::Failed).then(abandoned)),
+            error: failure.or_else(|| (run.state == AgentRunState::Failed).then(build_abandoned)),
             created_at: run.created_at.to_string(),
             completed_at: run.ended_at.map(|time| time.to_string()),
             trace: None,
@@ -140,7 +140,7 @@ impl AgentRun {
 }
 
 /// The failure of a run that no server goes on with.
-fn abandoned() -> RunFailure {
+fn build_abandoned() -> RunFailure {
     let message =
         "three attempts at the same step failed or ended with their server, or no server went on with the run in time";
     RunFailure { code: "abandoned".to_owned(), message: message.to_owned() }

@@ -55,22 +55,22 @@ impl From<agents::AgentState> for AgentState {
         };
         match state.tools {
             StateTools::Action { action_tool_call_specs, exit_condition_tool_call_specs } => Self {
-                action_tool_call_specs: Some(shown(&action_tool_call_specs)),
-                exit_condition_tool_call_specs: Some(shown(&exit_condition_tool_call_specs)),
+                action_tool_call_specs: Some(render_specs(&action_tool_call_specs)),
+                exit_condition_tool_call_specs: Some(render_specs(&exit_condition_tool_call_specs)),
                 ..bare
             },
             StateTools::Decision { tool_call_specs } | StateTools::Reflection { tool_call_specs } => {
-                Self { tool_call_specs: Some(shown(&tool_call_specs)), ..bare }
+                Self { tool_call_specs: Some(render_specs(&tool_call_specs)), ..bare }
             }
             StateTools::ToolCall { designated_tool, tool_call_specs } => Self {
                 designated_tool: Some(Assignment::from(*designated_tool)),
-                tool_call_specs: Some(shown(&tool_call_specs)),
+                tool_call_specs: Some(render_specs(&tool_call_specs)),
                 ..bare
             },
         }
     }
 }
 
-fn shown(specs: &ToolCallSpecs) -> Vec<Assignment> {
+fn render_specs(specs: &ToolCallSpecs) -> Vec<Assignment> {
     specs.iter().cloned().map(Assignment::from).collect()
 }

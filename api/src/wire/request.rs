@@ -17,7 +17,7 @@ pub(crate) const SEARCH_FIELDS: [(&str, SearchField); 5] = [
 ];
 
 /// The name of a field in `query_against`.
-pub fn search_field_name(field: SearchField) -> Option<&'static str> {
+pub fn name_search_field(field: SearchField) -> Option<&'static str> {
     SEARCH_FIELDS.iter().find(|(_, known)| *known == field).map(|(name, _)| *name)
 }
 
@@ -67,7 +67,7 @@ pub struct TestTool {
     pub commit_branch: BranchName,
     pub project_path: ProjectPath,
     pub required_envvars: BTreeMap<EnvvarName, String>,
-    #[serde(serialize_with = "exposed")]
+    #[serde(serialize_with = "serialize_exposed")]
     pub required_secret_envvars: BTreeMap<EnvvarName, SecretValue>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gate: Option<ReplayGate>,
@@ -88,7 +88,10 @@ pub enum ReplayToolInvocation {
     },
 }
 
-fn exposed<S: Serializer>(secrets: &BTreeMap<EnvvarName, SecretValue>, serializer: S) -> Result<S::Ok, S::Error> {
+fn serialize_exposed<S: Serializer>(
+    secrets: &BTreeMap<EnvvarName, SecretValue>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
     serializer.collect_map(secrets.iter().map(|(name, value)| (name, value.expose())))
 }
 

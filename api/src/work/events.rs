@@ -116,7 +116,7 @@ impl Events {
             0 => json!({}),
             count => json!({ "events_left_out": count }),
         };
-        for event in [outcome(answer), Event { name: "done", data: done.to_string() }] {
+        for event in [build_outcome(answer), Event { name: "done", data: done.to_string() }] {
             if sender.send_timeout(event, END_TIME_MAX).await.is_err() {
                 return;
             }
@@ -125,18 +125,18 @@ impl Events {
 }
 
 /// A response that streams the events, with a comment as heartbeat when there are none.
-pub(super) fn response(receiver: Receiver<Event>) -> Response {
-    with_heartbeat(receiver, HEARTBEAT)
+pub(super) fn stream_response(receiver: Receiver<Event>) -> Response {
+    stream_with_heartbeat(receiver, HEARTBEAT)
 }
 
-fn with_heartbeat(mut receiver: Receiver<Event>, heartbeat: Duration) -> Response {
+fn stream_with_heartbeat(mut receiver: Receiver<Event>, heartbeat: Duration) -> Response {
     let events = poll_fn(move |context| receiver.poll_recv(context));
     let events = events.map(|Event { name, data }| Ok::<_, Infallible>(sse::Event::default().event(name).data(data)));
     Sse::new(events).keep_alive(KeepAlive::new().interval(heartbeat)).into_response()
 }
 
 /// The data of an error has the status and the fields of the refusal.
-fn outcome(answer: &FinalResponse) -> Event {
+fn build_outcome(answer: &FinalResponse) -> Event {
     if answer.status.is_success() {
         return Event { name: "result", data: answer.body.clone() };
     }
@@ -148,14 +148,16 @@ fn outcome(answer: &FinalResponse) -> Event {
 
 /// The stream as a client reads it after the end of the work.
 #[cfg(test)]
-pub(crate) async fn streamed(work: impl AsyncFnOnce(Events) -> Result<FinalResponse, api_kit::error::Error>) -> String {
+pub(crate) async fn stream_to_end(
+    work: impl AsyncFnOnce(Events) -> Result<FinalResponse, api_kit::error::Error>,
+) -> String {
     use http_body_util::BodyExt;
 
     let (sender, receiver) = tokio::sync::mpsc::channel(BUFFERED_MAX);
     let events = Events::to(sender);
     let answer = FinalResponse::of(work(events.clone()).await, &api_kit::request_id::RequestId::for_tests());
     events.end(&answer).await;
-    let body = response(receiver).into_body().collect().await.map(http_body_util::Collected::to_bytes);
+    let body = stream_response(receiver).into_body().collect().await.map(http_body_util::Collected::to_bytes);
     body.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default()
 }
 
@@ -169,7 +171,7 @@ mod tests {
 
     use super::*;
 
-    fn number(value: u32) -> Option<Event> {
+    fn build_number(value: u32) -> Option<Event> {
         Event::new("status", &value)
     }
 
@@ -178,9 +180,9 @@ mod tests {
         let (sender, receiver) = mpsc::channel(BUFFERED_MAX);
         let events = Events::to(sender);
         let outcome =
-            events.forward(Box::pin(async { FinalResponse::ok(&"body") }), stream::iter([1, 2]), number).await;
+            events.forward(Box::pin(async { FinalResponse::ok(&"body") }), stream::iter([1, 2]), build_number).await;
         events.end(&FinalResponse::of(outcome, &RequestId::for_tests())).await;
-        let body = response(receiver).into_body().collect().await.unwrap().to_bytes();
+        let body = stream_response(receiver).into_body().collect().await.unwrap().to_bytes();
         let expected = "event: status\ndata: 1\n\nevent: status\ndata: 2\n\nevent: result\ndata: \"body\"\n\n\
             event: done\ndata: {}\n\n";
         assert_eq!(body, expected);
@@ -189,7 +191,7 @@ mod tests {
     #[tokio::test]
     async fn a_stream_without_events_sends_heartbeats() {
         let (sender, receiver) = mpsc::channel(1);
-        let mut body = with_heartbeat(receiver, Duration::from_millis(1)).into_body();
+        let mut body = stream_with_heartbeat(receiver, Duration::from_millis(1)).into_body();
         for _ in 0..3 {
             let frame = body.frame().await.unwrap().unwrap().into_data().unwrap();
             assert!(frame.starts_with(b":") && frame.ends_with(b"\n\n"), "{frame:?}");
@@ -204,10 +206,10 @@ mod tests {
     async fn a_slow_client_loses_events_and_gets_their_number() {
         let (sender, receiver) = mpsc::channel(2);
         let events = Events::to(sender);
-        let outcome = events.forward(Box::pin(async { Err(Error::NotFound) }), stream::iter(0..5), number).await;
+        let outcome = events.forward(Box::pin(async { Err(Error::NotFound) }), stream::iter(0..5), build_number).await;
         let answer = FinalResponse::of(outcome, &RequestId::for_tests());
         let ended = tokio::spawn(async move { events.end(&answer).await });
-        let body = response(receiver).into_body().collect().await.unwrap().to_bytes();
+        let body = stream_response(receiver).into_body().collect().await.unwrap().to_bytes();
         ended.await.unwrap();
         let text = std::str::from_utf8(&body).unwrap();
         assert_eq!(text.matches("event: status").count(), 2);

@@ -47,13 +47,13 @@ impl FinalResponse {
     }
 
     /// A stored response.
-    pub(super) fn stored(refused: Refused) -> Self {
+    pub(super) fn from_stored(refused: Refused) -> Self {
         let status = StatusCode::from_u16(refused.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         Self { status, body: refused.body, retry_after_seconds: None }
     }
 
     /// The part to store. A success needs none, since its results are stored.
-    pub(super) fn refused(&self) -> Option<Refused> {
+    pub(super) fn find_refusal(&self) -> Option<Refused> {
         let refused = || Refused { status: self.status.as_u16(), body: self.body.clone() };
         (!self.status.is_success()).then(refused)
     }

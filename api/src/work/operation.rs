@@ -28,7 +28,7 @@ pub(crate) fn with_operation_responses(operation: OperationDoc) -> OperationDoc 
 }
 
 impl OperationReader<'_> {
-    pub(crate) async fn instance(&self, operation: TrackedOperation) -> Result<Operation, Error> {
+    pub(crate) async fn read_instance(&self, operation: TrackedOperation) -> Result<Operation, Error> {
         let answer = self.answer(&operation).await?;
         let mut instance = Operation {
             id: operation.id,
@@ -50,18 +50,18 @@ impl OperationReader<'_> {
     pub(super) async fn answer(&self, operation: &TrackedOperation) -> Result<Option<FinalResponse>, Error> {
         let answer = match &operation.state {
             OperationState::Running => return Ok(None),
-            OperationState::Failed(refused) => FinalResponse::stored(refused.clone()),
-            OperationState::Succeeded => self.success(operation).await?,
+            OperationState::Failed(refused) => FinalResponse::from_stored(refused.clone()),
+            OperationState::Succeeded => self.read_success(operation).await?,
             OperationState::Interrupted => {
                 let runs = self.store.operations().operation_runs(self.organization, &operation.id).await?;
-                let interrupted = Error::Interrupted { operation: operation.id.clone(), runs: ids(runs) };
+                let interrupted = Error::Interrupted { operation: operation.id.clone(), runs: collect_ids(runs) };
                 FinalResponse::of(Err(interrupted), self.request)
             }
         };
         Ok(Some(answer))
     }
 
-    async fn success(&self, operation: &TrackedOperation) -> Result<FinalResponse, Error> {
+    async fn read_success(&self, operation: &TrackedOperation) -> Result<FinalResponse, Error> {
         let lost = || Error::Internal { detail: format!("the result of the operation {} is missing", operation.id) };
         match operation.kind {
             OperationKind::Invoke => {
@@ -90,6 +90,6 @@ fn end(operation: &mut Operation, answer: FinalResponse) -> Result<(), Error> {
     Ok(())
 }
 
-fn ids(runs: Vec<Record>) -> Vec<InvocationId> {
+fn collect_ids(runs: Vec<Record>) -> Vec<InvocationId> {
     runs.into_iter().map(|run| run.start.id).collect()
 }

@@ -69,22 +69,22 @@ impl Reply {
         W: FnOnce(WorkContext) -> F,
         F: Future<Output = Result<FinalResponse, Error>> + Send + 'static,
     {
-        let (events, receiver) = self.events();
+        let (events, receiver) = self.open_events();
         let work = work(WorkContext { events: events.clone(), operation: None }).boxed();
         let request = self.request;
         let done = self.tasks.spawn(async move {
-            let answer = to_its_end(work, &request).await;
+            let answer = run_to_end(work, &request).await;
             events.end(&answer).await;
             answer
         })?;
         match receiver {
-            Some(receiver) => Ok(events::response(receiver)),
-            None => Ok(done.await.map_err(|error| ended_early(&error))?.into_response()),
+            Some(receiver) => Ok(events::stream_response(receiver)),
+            None => Ok(done.await.map_err(|error| refuse_early_end(&error))?.into_response()),
         }
     }
 
     /// A sender for the events of the work, and the receiver when the client asked for a stream.
-    pub(super) fn events(&self) -> (Events, Option<Receiver<Event>>) {
+    pub(super) fn open_events(&self) -> (Events, Option<Receiver<Event>>) {
         if self.mode != ResponseMode::Stream {
             return (Events::none().of(self.identity.clone()), None);
         }
@@ -95,14 +95,14 @@ impl Reply {
 
 /// Returns the response of work that may panic. The future is boxed: an async function that takes a future by value
 /// stores it twice.
-pub(super) async fn to_its_end(
+pub(super) async fn run_to_end(
     work: BoxFuture<'static, Result<FinalResponse, Error>>,
     request: &RequestId,
 ) -> FinalResponse {
     let outcome = AssertUnwindSafe(work).catch_unwind().await;
-    FinalResponse::of(outcome.unwrap_or_else(|_| Err(ended_early(&"it panicked"))), request)
+    FinalResponse::of(outcome.unwrap_or_else(|_| Err(refuse_early_end(&"it panicked"))), request)
 }
 
-pub(super) fn ended_early(reason: &dyn std::fmt::Display) -> Error {
+pub(super) fn refuse_early_end(reason: &dyn std::fmt::Display) -> Error {
     Error::Internal { detail: format!("the work ended early: {reason}") }
 }

@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use api_kit::error::Error;
-use api_kit::extract::key_reused;
+use api_kit::extract::refuse_reused_key;
 use api_kit::request_id::RequestId;
 use axum::Json;
 use axum::http::StatusCode;
@@ -21,7 +21,7 @@ use registry::{
 use tokio::sync::oneshot;
 use tokio::time::sleep;
 
-use super::reply::{Reply, WorkContext, ended_early, to_its_end};
+use super::reply::{Reply, WorkContext, refuse_early_end, run_to_end};
 use super::response_mode::ResponseMode;
 use super::{Events, FinalResponse, OperationReader, events};
 
@@ -78,51 +78,59 @@ impl Reply {
         }
         let organization = operation.principal.organization.clone();
         let is_async = self.mode == ResponseMode::Async;
-        let (events, receiver) = self.events();
+        let (events, receiver) = self.open_events();
         let (begun, has_begun) = oneshot::channel();
         let _admitted = if is_async { Some(self.tasks.admit_asynchronous(&organization)?) } else { None };
         let (store, request) = (self.store.clone(), self.request.clone());
         let task = OperationTask { store, request, events, operation, begun, _admitted };
         let done = self.tasks.spawn(task.run(work))?;
-        let never_began = || ended_early(&"it never began");
+        let never_began = || refuse_early_end(&"it never began");
         match has_begun.await.map_err(|_| never_began())?? {
-            BegunOperation::New(operation) if is_async => self.accepted(&organization, operation).await,
+            BegunOperation::New(operation) if is_async => self.respond_accepted(&organization, operation).await,
             BegunOperation::New(_) => match receiver {
-                Some(receiver) => Ok(events::response(receiver)),
+                Some(receiver) => Ok(events::stream_response(receiver)),
                 None => {
-                    let answer = done.await.map_err(|error| ended_early(&error))?;
+                    let answer = done.await.map_err(|error| refuse_early_end(&error))?;
                     Ok(answer.ok_or_else(never_began)?.into_response())
                 }
             },
-            BegunOperation::Repeated(operation) => self.repeated(&organization, operation).await,
-            BegunOperation::OtherRequest => Err(key_reused()),
+            BegunOperation::Repeated(operation) => self.respond_repeated(&organization, operation).await,
+            BegunOperation::OtherRequest => Err(refuse_reused_key()),
         }
     }
 
     /// Responds with the path of the operation.
-    async fn accepted(self, organization: &OrganizationId, operation: TrackedOperation) -> Result<Response, Error> {
+    async fn respond_accepted(
+        self,
+        organization: &OrganizationId,
+        operation: TrackedOperation,
+    ) -> Result<Response, Error> {
         let location = HeaderValue::try_from(format!("/v1/{organization}/operation/{}", operation.id));
         let location =
             location.map_err(|error| Error::Internal { detail: format!("invalid path of an operation: {error}") })?;
         let applied = HeaderValue::from_static("respond-async");
-        let body = self.reader(organization).instance(operation).await?;
+        let body = self.reader(organization).read_instance(operation).await?;
         Ok((StatusCode::ACCEPTED, [(LOCATION, location), (PREFERENCE_APPLIED, applied)], Json(body)).into_response())
     }
 
     /// Repeats the earlier response, in the mode of this request.
-    async fn repeated(self, organization: &OrganizationId, operation: TrackedOperation) -> Result<Response, Error> {
+    async fn respond_repeated(
+        self,
+        organization: &OrganizationId,
+        operation: TrackedOperation,
+    ) -> Result<Response, Error> {
         if self.mode == ResponseMode::Async {
-            return self.accepted(organization, operation).await;
+            return self.respond_accepted(organization, operation).await;
         }
         let Some(answer) = self.reader(organization).answer(&operation).await? else {
             return Err(Error::StillRunning { operation: operation.id });
         };
-        let (events, receiver) = self.events();
+        let (events, receiver) = self.open_events();
         let mut response = match receiver {
             None => answer.into_response(),
             Some(receiver) => {
                 events.end(&answer).await;
-                events::response(receiver)
+                events::stream_response(receiver)
             }
         };
         response.headers_mut().insert(REPLAYED, HeaderValue::from_static("true"));
@@ -163,14 +171,14 @@ impl RunningOperation {
     /// Does the work, and records its end.
     pub(crate) async fn carry_out(self, work: BoxFuture<'static, Result<FinalResponse, Error>>) -> FinalResponse {
         let Self { store, request, organization, id } = self;
-        let answer = to_its_end(work, &request).await;
+        let answer = run_to_end(work, &request).await;
         record_end(store, organization, id, end_of(&answer)).await;
         answer
     }
 }
 
 fn end_of(answer: &FinalResponse) -> OperationEnd {
-    match answer.refused() {
+    match answer.find_refusal() {
         None => OperationEnd::Succeeded,
         Some(refused) => OperationEnd::Failed { refused, is_for_now: answer.status == StatusCode::SERVICE_UNAVAILABLE },
     }

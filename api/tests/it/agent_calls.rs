@@ -11,7 +11,7 @@ use crate::harness::TestApp;
 
 const RECORD: &str = "ToolInvocationInstance";
 
-fn agent_call(app: &TestApp, protocol: AgentProtocol) -> AgentCall {
+fn find_agent_call(app: &TestApp, protocol: AgentProtocol) -> AgentCall {
     let clock = app.store.clock();
     AgentCall {
         agent: AgentId::new(clock),
@@ -34,7 +34,7 @@ fn start(app: &TestApp) -> RunStart {
 }
 
 /// Records a call that was refused.
-async fn refused(app: &TestApp, start: &RunStart, at: InvokeStep) {
+async fn check_refusal(app: &TestApp, start: &RunStart, at: InvokeStep) {
     let (code, message) = ("policy_refused".to_owned(), "the policy forbids it".to_owned());
     let run = RefusedRun { start: start.clone(), at, code, message };
     app.store.history().record(&RecordEvent::Refused(vec![run])).await.unwrap();
@@ -48,20 +48,20 @@ fn ids(list: &Value) -> Vec<&str> {
 async fn a_record_has_the_agent_of_its_call() {
     let app = TestApp::start().await;
     let plain = app.run("plain", true).await;
-    let call = agent_call(&app, AgentProtocol::Mcp);
+    let call = find_agent_call(&app, AgentProtocol::Mcp);
     let by_mcp = RunStart { via: CallVia::Agent(call.clone()), ..start(&app) };
-    let call = AgentCall { client: None, turn: None, ..agent_call(&app, AgentProtocol::Rest) };
+    let call = AgentCall { client: None, turn: None, ..find_agent_call(&app, AgentProtocol::Rest) };
     let native_tool = Some(NativeToolName::parse("search_tools").unwrap());
     let native =
         RunStart { via: CallVia::Agent(call.clone()), native_tool, tool: None, tool_version: None, ..start(&app) };
-    refused(&app, &by_mcp, InvokeStep::Policy).await;
-    refused(&app, &native, InvokeStep::Validate).await;
+    check_refusal(&app, &by_mcp, InvokeStep::Policy).await;
+    check_refusal(&app, &native, InvokeStep::Validate).await;
 
-    let read = app.get(&format!("/tool/invocation/{plain}")).await.shaped(RECORD);
+    let read = app.get(&format!("/tool/invocation/{plain}")).await.check_shape(RECORD);
     assert_eq!([&read["agent_call"], &read["native_tool"], &read["refused_at"]], [&Value::Null; 3]);
     assert_eq!(read["origin"], "conversation");
 
-    let read = app.get(&format!("/tool/invocation/{}", by_mcp.id)).await.shaped(RECORD);
+    let read = app.get(&format!("/tool/invocation/{}", by_mcp.id)).await.check_shape(RECORD);
     let call = by_mcp.via.agent_call().unwrap();
     let written = json!({
         "agent_id": call.agent, "revision": 1, "protocol": "mcp", "client": "claude-code 2.1", "turn_id": call.turn,
@@ -75,7 +75,7 @@ async fn a_record_has_the_agent_of_its_call() {
     });
     assert_eq!(read["invocation_status"], status);
 
-    let read = app.get(&format!("/tool/invocation/{}", native.id)).await.shaped(RECORD);
+    let read = app.get(&format!("/tool/invocation/{}", native.id)).await.check_shape(RECORD);
     assert_eq!((&read["native_tool"], &read["origin"]), (&json!("search_tools"), &json!("agent")));
     assert_eq!((&read["tool_id"], &read["refused_at"]), (&json!("0".repeat(24)), &json!("validate")));
     assert_eq!([&read["agent_call"]["client"], &read["agent_call"]["turn_id"]], [&Value::Null; 2]);
@@ -84,13 +84,13 @@ async fn a_record_has_the_agent_of_its_call() {
 #[tokio::test]
 async fn lists_and_searches_are_filtered_by_calls() {
     let app = TestApp::start().await;
-    let call = agent_call(&app, AgentProtocol::Mcp);
+    let call = find_agent_call(&app, AgentProtocol::Mcp);
     let (agent, turn) = (call.agent.to_string(), call.turn.clone().unwrap().to_string());
     let by_mcp = RunStart { via: CallVia::Agent(call), ..start(&app) };
     let native_tool = Some(NativeToolName::parse("search_tools").unwrap());
     let native = RunStart { native_tool, tool: None, tool_version: None, ..start(&app) };
-    refused(&app, &by_mcp, InvokeStep::Policy).await;
-    refused(&app, &native, InvokeStep::Validate).await;
+    check_refusal(&app, &by_mcp, InvokeStep::Policy).await;
+    check_refusal(&app, &native, InvokeStep::Validate).await;
     app.run("the policy forbids it", false).await;
     let (by_mcp, native, absent) = (by_mcp.id.as_str(), native.id.as_str(), "f".repeat(24));
     for (query, expected) in [

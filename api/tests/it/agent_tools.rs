@@ -22,7 +22,7 @@ async fn deploy(app: &TestApp, agent: &str) -> (StatusCode, Value) {
 }
 
 /// All pages of the tools of an agent.
-async fn pages(app: &TestApp, agent: &str, query: &str) -> Vec<Value> {
+async fn read_pages(app: &TestApp, agent: &str, query: &str) -> Vec<Value> {
     let (mut pages, mut token) = (Vec::<Value>::new(), json!(0));
     loop {
         let answer = app.get(&format!("/agent/{agent}/tools?{query}&continuation_token={token}")).await;
@@ -39,11 +39,11 @@ async fn pages(app: &TestApp, agent: &str, query: &str) -> Vec<Value> {
 }
 
 /// The published tools of pages.
-fn published(pages: &[Value]) -> usize {
-    names(pages).iter().filter(|name| name.starts_with("tool_")).count()
+fn count_published(pages: &[Value]) -> usize {
+    list_names(pages).iter().filter(|name| name.starts_with("tool_")).count()
 }
 
-fn names(pages: &[Value]) -> Vec<&str> {
+fn list_names(pages: &[Value]) -> Vec<&str> {
     pages.iter().flat_map(|page| page["tools"].as_array().unwrap()).map(|tool| tool["name"].as_str().unwrap()).collect()
 }
 
@@ -70,12 +70,12 @@ async fn the_schemas_of_a_revision_are_bounded_at_its_deployment() {
     assert!(refused["detail"].as_str().unwrap().contains("bytes of the schemas of an agent's tools"), "{refused}");
 
     app.delete(&format!("/agent/{agent}/state/route")).await;
-    let shown = pages(&app, &agent, "format=mcp").await;
-    assert_eq!((published(&shown), shown[0]["left_out"].clone()), (FITTING, json!([])));
+    let shown = read_pages(&app, &agent, "format=mcp").await;
+    assert_eq!((count_published(&shown), shown[0]["left_out"].clone()), (FITTING, json!([])));
     app.version_with_schema(&tools[0], 1_000_000).await;
-    let shown = pages(&app, &agent, "format=mcp").await;
+    let shown = read_pages(&app, &agent, "format=mcp").await;
     let left_out = shown[0]["left_out"].as_array().unwrap();
-    assert_eq!((published(&shown), left_out.len()), (FITTING - 3, 3), "{left_out:?}");
+    assert_eq!((count_published(&shown), left_out.len()), (FITTING - 3, 3), "{left_out:?}");
     assert!(!left_out.contains(&json!("tool_00")), "the tool that was created first stays: {left_out:?}");
 }
 
@@ -87,16 +87,20 @@ async fn the_tools_of_an_agent_have_pages_in_every_form() {
         assign(&app, &agent, &app.tool_with_schema(&format!("tool_{number}"), 100).await).await;
     }
     assert_eq!(deploy(&app, &agent).await.0, StatusCode::OK);
-    let all = pages(&app, &agent, "format=gemini").await;
+    let all = read_pages(&app, &agent, "format=gemini").await;
     assert_eq!(all.len(), 1, "all fit on the page that a client gets without a limit");
     for format in ["mcp", "anthropic", "gemini"] {
-        let shown = pages(&app, &agent, &format!("format={format}&limit=2")).await;
-        assert_eq!((names(&shown), shown.len()), (names(&all), names(&all).len().div_ceil(2)), "{format}");
+        let shown = read_pages(&app, &agent, &format!("format={format}&limit=2")).await;
+        assert_eq!(
+            (list_names(&shown), shown.len()),
+            (list_names(&all), list_names(&all).len().div_ceil(2)),
+            "{format}"
+        );
     }
-    let families = pages(&app, &agent, "format=lobe").await[0]["tools"].as_array().unwrap().len();
-    assert_eq!(pages(&app, &agent, "format=lobe&limit=1").await.len(), families);
+    let families = read_pages(&app, &agent, "format=lobe").await[0]["tools"].as_array().unwrap().len();
+    assert_eq!(read_pages(&app, &agent, "format=lobe&limit=1").await.len(), families);
 
-    let token = pages(&app, &agent, "format=mcp&limit=2").await[0]["continuation_token"].clone();
+    let token = read_pages(&app, &agent, "format=mcp&limit=2").await[0]["continuation_token"].clone();
     let other_form = app.get(&format!("/agent/{agent}/tools?format=gemini&continuation_token={token}")).await;
     assert_eq!(other_form.refusal().0, 422, "{}", other_form.json());
     for limit in ["0", "501"] {
@@ -123,8 +127,8 @@ async fn a_page_of_large_tools_has_at_most_8_mib() {
     assert_eq!(deploy(&app, &agent).await.0, StatusCode::OK);
     let answer = app.get(&format!("/agent/{agent}/tools")).await;
     assert!(answer.body.len() <= (8 << 20) + 1_000, "{} bytes", answer.body.len());
-    let shown = pages(&app, &agent, "format=mcp").await;
-    assert_eq!((published(&shown), shown.len()), (FITTING, 2));
+    let shown = read_pages(&app, &agent, "format=mcp").await;
+    assert_eq!((count_published(&shown), shown.len()), (FITTING, 2));
 }
 
 #[tokio::test]

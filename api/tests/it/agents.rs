@@ -9,7 +9,7 @@ fn new(slug: &str) -> Value {
     json!({"agent_type": "agent", "name": "Support", "slug": slug, "description": "Helps."})
 }
 
-async fn created(app: &TestApp, slug: &str) -> String {
+async fn create_agent(app: &TestApp, slug: &str) -> String {
     let answer = app.post("/agent", &new(slug)).await;
     assert_eq!(answer.status, StatusCode::CREATED, "{}", answer.json());
     format!("/agent/{}", answer.json()["id"].as_str().unwrap())
@@ -18,7 +18,7 @@ async fn created(app: &TestApp, slug: &str) -> String {
 #[tokio::test]
 async fn fields_that_are_not_sent_have_defaults() {
     let app = TestApp::start().await;
-    let path = created(&app, "support").await;
+    let path = create_agent(&app, "support").await;
     let shown = app.get(&path).await.json();
     assert_eq!((&shown["scope"], &shown["running_revision"]), (&json!("personal"), &Value::Null));
     assert_eq!(
@@ -58,7 +58,7 @@ async fn bad_fields_are_named() {
         assert_eq!(answer.refusal(), (422, "request_invalid".into()), "{field}");
         assert_eq!(answer.json()["detail"][0]["loc"], json!(["body", field]), "{}", answer.json());
     }
-    let path = format!("{}/assignment", created(&app, "support").await);
+    let path = format!("{}/assignment", create_agent(&app, "support").await);
     for (field, wrong) in [
         ("tool_id", json!("search")),
         ("version_constraint", json!("latest")),
@@ -86,7 +86,7 @@ async fn bad_fields_are_named() {
 #[tokio::test]
 async fn an_assignment_asks_for_confirmations() {
     let app = TestApp::start().await;
-    let path = format!("{}/assignment", created(&app, "support").await);
+    let path = format!("{}/assignment", create_agent(&app, "support").await);
     let tool = app.tool("search").await;
     let assign = async |asked: &Value| {
         let assignment = json!({"tool_id": tool, "version_constraint": ">=1", "humanIntervention": asked});
@@ -127,7 +127,7 @@ async fn each_author_has_slugs_of_their_own_for_personal_agents() {
     let create = async |token: &str, scope: &str| {
         let mut new = new("desk");
         new["scope"] = json!(scope);
-        app.signed_as(token, "POST", "/agent").json(&new).await
+        app.request_signed_as(token, "POST", "/agent").json(&new).await
     };
     for token in [&app.token, &bob] {
         assert_eq!(create(token, "personal").await.status, StatusCode::CREATED);
@@ -137,7 +137,7 @@ async fn each_author_has_slugs_of_their_own_for_personal_agents() {
     assert_eq!(create(&bob, "organization").await.refusal(), (409, "already_exists".into()));
     let path = format!("/agent/{shared}");
     let personal = json!({"scope": "personal"});
-    let refused = app.signed_as(&bob, "POST", &path).json(&personal).await;
+    let refused = app.request_signed_as(&bob, "POST", &path).json(&personal).await;
     assert_eq!(
         refused.refusal(),
         (403, "permission_missing".into()),
@@ -151,11 +151,11 @@ async fn each_author_has_slugs_of_their_own_for_personal_agents() {
 #[tokio::test]
 async fn a_slug_belongs_to_one_agent() {
     let app = TestApp::start().await;
-    created(&app, "support").await;
+    create_agent(&app, "support").await;
     let answer = app.post("/agent", &new("support")).await;
     assert_eq!(answer.refusal(), (409, "already_exists".into()));
     assert!(answer.json()["detail"].as_str().unwrap().contains("`support`"), "{}", answer.json());
-    let other = created(&app, "sales").await;
+    let other = create_agent(&app, "sales").await;
     let answer = app.post(&other, &json!({"slug": "support"})).await;
     assert_eq!(answer.refusal(), (409, "already_exists".into()));
 }
@@ -163,7 +163,7 @@ async fn a_slug_belongs_to_one_agent() {
 #[tokio::test]
 async fn a_deployment_is_refused_with_the_name_of_its_tool() {
     let app = TestApp::start().await;
-    let (path, tool) = (created(&app, "support").await, app.tool("search").await);
+    let (path, tool) = (create_agent(&app, "support").await, app.tool("search").await);
     app.version(&tool, &[]).await;
     for (tool, constraint, words) in [
         ("a".repeat(24), "", "no such tool"),
@@ -184,7 +184,7 @@ async fn a_deployment_is_refused_with_the_name_of_its_tool() {
 #[tokio::test]
 async fn a_deployment_needs_the_pinned_component() {
     let app = TestApp::start().await;
-    let (path, tool) = (created(&app, "support").await, app.tool("search").await);
+    let (path, tool) = (create_agent(&app, "support").await, app.tool("search").await);
     app.version(&tool, &[]).await;
     let version = app.get(&format!("/tool/{tool}/version/1.0.0")).await.json();
     let present = version["component_digest"].as_str().unwrap();
@@ -212,7 +212,7 @@ async fn a_deployment_needs_the_pinned_component() {
 #[tokio::test]
 async fn a_personal_agent_does_not_exist_for_others() {
     let app = TestApp::start().await;
-    let path = created(&app, "support").await;
+    let path = create_agent(&app, "support").await;
     let author = app.member("an-author", "author").await;
     let unknown = format!("/agent/{}", "f".repeat(24));
     for (method, below) in [
@@ -225,15 +225,15 @@ async fn a_personal_agent_does_not_exist_for_others() {
         ("GET", "/revision/1"),
     ] {
         let answer = async |path: &str| {
-            let answer = app.signed_as(&author, method, &format!("{path}{below}")).json(&json!({})).await;
+            let answer = app.request_signed_as(&author, method, &format!("{path}{below}")).json(&json!({})).await;
             (answer.status, answer.json())
         };
         let hidden = answer(&path).await;
         assert_eq!(hidden, answer(&unknown).await, "{method} {below}");
         assert_eq!(hidden.0, StatusCode::NOT_FOUND, "{method} {below}");
     }
-    assert_eq!(app.signed_as(&author, "GET", "/agent").json(&json!({})).await.json()["agents"], json!([]));
+    assert_eq!(app.request_signed_as(&author, "GET", "/agent").json(&json!({})).await.json()["agents"], json!([]));
     app.post(&path, &json!({"scope": "organization"})).await;
-    let listed = app.signed_as(&author, "GET", "/agent").json(&json!({})).await.json();
+    let listed = app.request_signed_as(&author, "GET", "/agent").json(&json!({})).await.json();
     assert_eq!(listed["agents"][0]["slug"], "support");
 }

@@ -16,7 +16,7 @@ async fn sign_in(app: &TestApp, key: &Value) -> Answer {
     request.header("x-api-key-id", text("api_key_id")).header("x-api-key", text("api_key")).send().await
 }
 
-async fn token(app: &TestApp, key: &Value) -> String {
+async fn issue_token(app: &TestApp, key: &Value) -> String {
     sign_in(app, key).await.json()["id_token"].as_str().unwrap().to_owned()
 }
 
@@ -27,8 +27,8 @@ async fn an_administrator_creates_lists_and_revokes_keys() {
     let made = app.post("/api_key", &json!({"user_id": "bob", "name": "ci", "expires_in": 3600})).await;
     assert_eq!(made.status, StatusCode::CREATED);
     let key = made.json();
-    let token = token(&app, &key).await;
-    assert_eq!(app.signed_as(&token, "GET", "/user/me").send().await.json()["user_id"], "bob");
+    let token = issue_token(&app, &key).await;
+    assert_eq!(app.request_signed_as(&token, "GET", "/user/me").send().await.json()["user_id"], "bob");
     let answer = app.get("/api_key?user_id=bob").await;
     assert!(!String::from_utf8_lossy(&answer.body).contains(key["api_key"].as_str().unwrap()));
     let shown = &answer.json()["api_keys"][0];
@@ -39,7 +39,7 @@ async fn an_administrator_creates_lists_and_revokes_keys() {
     assert_eq!(app.get("/api_key").await.json()["api_keys"].as_array().unwrap().len(), 2);
     let path = format!("/api_key/{}", key["api_key_id"].as_str().unwrap());
     assert_eq!(app.delete(&path).await.status, StatusCode::NO_CONTENT);
-    assert_eq!(app.signed_as(&token, "GET", "/user/me").send().await.status, StatusCode::UNAUTHORIZED);
+    assert_eq!(app.request_signed_as(&token, "GET", "/user/me").send().await.status, StatusCode::UNAUTHORIZED);
     assert_eq!(sign_in(&app, &key).await.refusal(), (401, "unauthenticated".into()));
     assert!(app.get("/api_key?user_id=bob").await.json()["api_keys"][0]["revoked_at"].is_string());
 }
@@ -48,23 +48,24 @@ async fn an_administrator_creates_lists_and_revokes_keys() {
 async fn users_manage_their_own_keys_only() {
     let app = TestApp::start().await;
     let bob = app.member("bob", "auditor").await;
-    let made = app.signed_as(&bob, "POST", "/user/me/api_key").json(&json!({"name": "laptop"})).await;
+    let made = app.request_signed_as(&bob, "POST", "/user/me/api_key").json(&json!({"name": "laptop"})).await;
     assert_eq!((made.status, &made.json()["user_id"]), (StatusCode::CREATED, &json!("bob")));
-    let list = app.signed_as(&bob, "GET", "/user/me/api_key").send().await.json();
+    let list = app.request_signed_as(&bob, "GET", "/user/me/api_key").send().await.json();
     let owners: Vec<&Value> = list["api_keys"].as_array().unwrap().iter().map(|key| &key["user_id"]).collect();
     assert_eq!(owners, ["bob", "bob"]);
     for (method, path) in [("GET", "/api_key"), ("POST", "/api_key"), ("DELETE", "/api_key/aaaaaaaaaaaa")] {
-        let answer = app.signed_as(&bob, method, path).json(&json!({"user_id": "bob"})).await;
+        let answer = app.request_signed_as(&bob, method, path).json(&json!({"user_id": "bob"})).await;
         assert_eq!(answer.refusal(), (403, "permission_missing".into()), "{method} {path}");
         assert!(answer.json()["detail"].as_str().unwrap().contains("Organization:Admin"));
     }
     // Another user's key is reported as not found.
-    let others = app.signed_as(&bob, "DELETE", &format!("/user/me/api_key/{}", app.key.api_key_id)).send().await;
-    let unknown = app.signed_as(&bob, "DELETE", "/user/me/api_key/aaaaaaaaaaaa").send().await;
+    let others =
+        app.request_signed_as(&bob, "DELETE", &format!("/user/me/api_key/{}", app.key.api_key_id)).send().await;
+    let unknown = app.request_signed_as(&bob, "DELETE", "/user/me/api_key/aaaaaaaaaaaa").send().await;
     assert_eq!((others.status, &others.body), (StatusCode::NOT_FOUND, &unknown.body));
-    assert!(fixtures::token(&app.store, &app.key).await.is_some());
+    assert!(fixtures::issue_token(&app.store, &app.key).await.is_some());
     let own = format!("/user/me/api_key/{}", made.json()["api_key_id"].as_str().unwrap());
-    assert_eq!(app.signed_as(&bob, "DELETE", &own).send().await.status, StatusCode::NO_CONTENT);
+    assert_eq!(app.request_signed_as(&bob, "DELETE", &own).send().await.status, StatusCode::NO_CONTENT);
     assert_eq!(sign_in(&app, &made.json()).await.status, StatusCode::UNAUTHORIZED);
 }
 
@@ -72,15 +73,15 @@ async fn users_manage_their_own_keys_only() {
 async fn a_key_cannot_create_a_key_that_outlives_it() {
     let app = TestApp::start().await;
     let parent = app.post("/api_key", &json!({"user_id": "ada", "expires_in": 3600})).await.json();
-    let token = token(&app, &parent).await;
+    let token = issue_token(&app, &parent).await;
     for (asked, is_earlier) in
         [(json!({}), false), (json!({"expires_in": 7200}), false), (json!({"expires_in": 60}), true)]
     {
-        let child = app.signed_as(&token, "POST", "/user/me/api_key").json(&asked).await.json();
+        let child = app.request_signed_as(&token, "POST", "/user/me/api_key").json(&asked).await.json();
         assert_eq!(child["expires_at"] != parent["expires_at"], is_earlier, "{asked}: {child}");
         assert!(child["expires_at"].is_string());
     }
-    let own = app.signed("POST", "/user/me/api_key").json(&json!({})).await.json();
+    let own = app.request_signed("POST", "/user/me/api_key").json(&json!({})).await.json();
     assert_eq!(own["expires_at"], Value::Null);
 }
 
@@ -111,7 +112,7 @@ async fn invalid_keys_are_refused() {
 #[tokio::test]
 async fn only_the_holder_of_a_whole_key_learns_that_it_ended() {
     let clock = Clock::fixed(Timestamp::from_milliseconds(1_700_000_000_000));
-    let app = TestApp::configured(Config::default(), clock.clone()).await;
+    let app = TestApp::start_configured(Config::default(), clock.clone()).await;
     let key = app.post("/api_key", &json!({"user_id": "ada"})).await.json();
     let mut answers = Vec::new();
     for change in ["lk_wrong", "", &format!("{}x", key["api_key"].as_str().unwrap())] {

@@ -9,7 +9,7 @@ use crate::harness::TestApp;
 const BODY_BYTES_MAX: usize = 1024 * 1024;
 
 /// The body of a new tool with this description.
-fn tool(description: &str) -> Vec<u8> {
+fn build_tool(description: &str) -> Vec<u8> {
     format!(r#"{{"name": "odd", "description": {description}, "tags": {{}}}}"#).into_bytes()
 }
 
@@ -20,34 +20,34 @@ async fn ambiguous_and_malformed_bodies_are_refused() {
     let twice_inside = br#"{"name": "odd", "description": "d", "tags": {"a": null, "a": "b"}}"#;
     let twice_escaped = br#"{"name": "odd", "description": "d", "tags": {}, "\u006eame": "other"}"#;
     let mut with_mark = b"\xef\xbb\xbf".to_vec();
-    with_mark.extend(tool(r#""d""#));
+    with_mark.extend(build_tool(r#""d""#));
     let bodies: Vec<Vec<u8>> = vec![
         twice.to_vec(),
         twice_inside.to_vec(),
         twice_escaped.to_vec(),
-        tool("\"a\u{0}b\""),
-        tool("\"a\nb\""),
-        tool(r#""\ud800""#),
-        tool(r#""\udc00\ud800""#),
-        tool(r#""\ud800\u0041""#),
-        [&tool("\"")[..33], b"\xed\xa0\x80\", \"tags\": {}}"].concat(),
-        [&tool("\"")[..33], b"\xff\", \"tags\": {}}"].concat(),
-        tool("18446744073709551616"),
-        tool("1e400"),
-        tool("NaN"),
-        tool("Infinity"),
-        tool("'d'"),
-        tool("\"d\" /* d */"),
-        tool("\"d\",,\"e\": 1"),
-        [tool(r#""d""#), tool(r#""d""#)].concat(),
+        build_tool("\"a\u{0}b\""),
+        build_tool("\"a\nb\""),
+        build_tool(r#""\ud800""#),
+        build_tool(r#""\udc00\ud800""#),
+        build_tool(r#""\ud800\u0041""#),
+        [&build_tool("\"")[..33], b"\xed\xa0\x80\", \"tags\": {}}"].concat(),
+        [&build_tool("\"")[..33], b"\xff\", \"tags\": {}}"].concat(),
+        build_tool("18446744073709551616"),
+        build_tool("1e400"),
+        build_tool("NaN"),
+        build_tool("Infinity"),
+        build_tool("'d'"),
+        build_tool("\"d\" /* d */"),
+        build_tool("\"d\",,\"e\": 1"),
+        [build_tool(r#""d""#), build_tool(r#""d""#)].concat(),
         with_mark,
-        tool(r#""d""#).iter().flat_map(|byte| [*byte, 0]).collect(),
+        build_tool(r#""d""#).iter().flat_map(|byte| [*byte, 0]).collect(),
     ];
     for body in bodies {
         let text = String::from_utf8_lossy(&body).into_owned();
-        let answer = app.signed("POST", "/tool").header("content-type", "application/json").body(body).await;
+        let answer = app.request_signed("POST", "/tool").header("content-type", "application/json").body(body).await;
         assert_eq!(answer.refusal(), (422, "request_invalid".into()), "{text:?}");
-        let problems = answer.shaped("HTTPValidationError");
+        let problems = answer.check_shape("HTTPValidationError");
         assert_eq!(problems["detail"][0]["loc"], json!(["body"]), "{text:?}");
     }
     assert_eq!(app.get("/tool").await.json()["tools"], json!([]));
@@ -79,11 +79,11 @@ async fn depth_is_bounded() {
     // The levels above the lists are the body, `inputs`, the input and its parameters.
     for (lists, expected) in [(123, StatusCode::NOT_FOUND), (124, StatusCode::UNPROCESSABLE_ENTITY)] {
         let nested = format!("{}{}", "[".repeat(lists), "]".repeat(lists));
-        let request = app.signed("POST", &path).header("content-type", "application/json");
+        let request = app.request_signed("POST", &path).header("content-type", "application/json");
         assert_eq!(request.body(input(&nested)).await.status, expected, "{lists}");
     }
     for endless in ["[".repeat(500_000), "{\"a\":".repeat(100_000), "[{\"a\":".repeat(100_000)] {
-        let request = app.signed("POST", &path).header("content-type", "application/json");
+        let request = app.request_signed("POST", &path).header("content-type", "application/json");
         assert_eq!(request.body(input(&endless)).await.status, StatusCode::UNPROCESSABLE_ENTITY);
     }
 }
@@ -110,8 +110,10 @@ async fn the_size_of_a_body_is_bounded_to_the_byte() {
             let chunks = padded(bytes).into_bytes();
             let chunks: Vec<_> = chunks.chunks(60_000).map(|chunk| Ok::<_, std::io::Error>(chunk.to_vec())).collect();
             let stream = Body::from_stream(futures_util::stream::iter(chunks));
-            let whole = app.signed("POST", &path).header("content-type", "application/json").body(padded(bytes)).await;
-            let streamed = app.signed("POST", &path).header("content-type", "application/json").body(stream).await;
+            let whole =
+                app.request_signed("POST", &path).header("content-type", "application/json").body(padded(bytes)).await;
+            let streamed =
+                app.request_signed("POST", &path).header("content-type", "application/json").body(stream).await;
             for answer in [whole, streamed] {
                 assert_eq!(answer.refusal() == (413, "body_too_large".into()), refused, "{path} {bytes}");
             }
@@ -133,7 +135,7 @@ async fn a_body_of_unknown_fields_alone_is_refused() {
     let tool = app.tool("odd").await;
     let answer = app.post(&format!("/tool/{tool}/envvar"), &json!({"upserts": [{"name": "A", "value": "b"}]})).await;
     assert_eq!(answer.refusal(), (422, "request_invalid".into()));
-    let problem = &answer.shaped("HTTPValidationError")["detail"][0];
+    let problem = &answer.check_shape("HTTPValidationError")["detail"][0];
     assert_eq!((&problem["loc"], &problem["type"]), (&json!(["body", "upserts"]), &json!("extra_forbidden")));
     assert_eq!(problem["msg"], "Unknown field; the body may have: deletes, inserts, updates");
     let answer = app.post(&format!("/tool/{tool}"), &json!({"descripton": "d"})).await;

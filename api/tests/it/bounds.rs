@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use api::{MCP_METHODS, RequestBound, ResponseBound, Work, routes};
+use api::{MCP_METHODS, RequestBound, ResponseBound, Work, list_routes};
 
 const BEGIN: &str = "<!-- The tables up to the end mark are made from the code. -->\n";
 const END: &str = "<!-- end of the tables -->\n";
@@ -15,7 +15,7 @@ fn the_document_has_the_tables() {
     let document = std::fs::read_to_string(path).unwrap();
     let (before, rest) = document.split_once(BEGIN).expect("a begin mark");
     let (_, after) = rest.split_once(END).expect("an end mark");
-    let expected = format!("{before}{BEGIN}\n{}\n{END}{after}", tables());
+    let expected = format!("{before}{BEGIN}\n{}\n{END}{after}", render_tables());
     if std::env::var("INSTA_UPDATE").is_ok_and(|update| update == "always") {
         std::fs::write(path, &expected).unwrap();
     } else {
@@ -23,7 +23,7 @@ fn the_document_has_the_tables() {
     }
 }
 
-fn tables() -> String {
+fn render_tables() -> String {
     let mut text = String::from("### Kinds of work\n\n");
     text.push_str(
         "| work | place | of one user | of one organisation | of the server | beyond it |\n|---|---|---|---|---|---|\n",
@@ -37,15 +37,15 @@ fn tables() -> String {
     text.push_str(
         "\n### Operations\n\n| operation | method and path | body | response | work |\n|---|---|---|---|---|\n",
     );
-    for route in routes() {
+    for route in list_routes() {
         let bounds = route.bounds().unwrap();
         let request = match bounds.request {
             RequestBound::Nothing => "none".to_owned(),
-            RequestBound::Bytes(bytes) => size(bytes as u64),
+            RequestBound::Bytes(bytes) => render_size(bytes as u64),
             RequestBound::GitStream => "see [repositories](#repositories)".to_owned(),
         };
         let response = match bounds.response {
-            ResponseBound::Bytes(bytes) => size(bytes),
+            ResponseBound::Bytes(bytes) => render_size(bytes),
             ResponseBound::Stream => "stream".to_owned(),
         };
         let (id, method, path, work) = (route.id().unwrap(), route.method, route.path, bounds.work.name());
@@ -56,15 +56,15 @@ fn tables() -> String {
         let result = match method.result_bytes_max {
             None => "stream".to_owned(),
             Some(0) => "empty".to_owned(),
-            Some(bytes) => size(bytes as u64),
+            Some(bytes) => render_size(bytes as u64),
         };
-        let parameters = size(method.request_bytes_max as u64);
+        let parameters = render_size(method.request_bytes_max as u64);
         writeln!(text, "| `{}` | {parameters} | {result} | {} |", method.name, method.work.name()).unwrap();
     }
     text
 }
 
-fn size(bytes: u64) -> String {
+fn render_size(bytes: u64) -> String {
     match (bytes >> 20, bytes >> 10) {
         (0, 0) => format!("{bytes} bytes"),
         (0, kibibytes) => format!("{kibibytes} KiB"),

@@ -9,7 +9,7 @@ use crate::harness::TestApp;
 async fn a_failed_build_is_shown_with_its_log() {
     let app = TestApp::start().await;
     let tool = app.tool("search").await;
-    let id = app.failed_build(&tool, "checkout: done\n\u{0}é\n").await;
+    let id = app.add_failed_build(&tool, "checkout: done\n\u{0}é\n").await;
     let build = app.get(&format!("/tool/{tool}/build/{id}")).await.json();
     for (name, value) in [
         ("id", json!(id)),
@@ -43,7 +43,7 @@ async fn running_and_succeeded_builds_are_shown() {
 async fn the_build_of_another_tool_is_not_found() {
     let app = TestApp::start().await;
     let (tool, other) = (app.tool("search").await, app.tool("other").await);
-    let id = app.failed_build(&tool, "made wrong").await;
+    let id = app.add_failed_build(&tool, "made wrong").await;
     let foreign = app.get(&format!("/tool/{other}/build/{id}")).await;
     let unknown = app.get(&format!("/tool/{other}/build/{}", "f".repeat(24))).await;
     assert_eq!(foreign.refusal(), (404, "not_found".into()));

@@ -36,17 +36,17 @@ pub fn assert_shape(name: &str, body: &Value) {
 }
 
 /// An organisation with its key, and a token of its user.
-pub async fn organization(store: &Store, organization: &str, user: &str) -> (IssuedKey, String) {
+pub async fn create_organization(store: &Store, organization: &str, user: &str) -> (IssuedKey, String) {
     let organization = OrganizationId::parse(organization).unwrap();
     let access = store.access();
     let key = access.create_organization(NewOrganization { organization, user: UserId::parse(user).unwrap() });
     let key = key.await.unwrap();
-    let token = token(store, &key).await.unwrap();
+    let token = issue_token(store, &key).await.unwrap();
     (key, token)
 }
 
 /// A token for a key, if it is accepted.
-pub async fn token(store: &Store, key: &IssuedKey) -> Option<String> {
+pub async fn issue_token(store: &Store, key: &IssuedKey) -> Option<String> {
     let (organization, user) = (&key.organization, key.user.as_str());
     let sign_in = SignIn { organization, api_key_id: &key.api_key_id, api_key: key.api_key.expose(), user };
     match store.access().sign_in(sign_in).await.unwrap() {
@@ -72,7 +72,7 @@ impl TestApp {
 
     /// A token of a new user of `acme` who has this role.
     pub async fn member(&self, user: &str, role: &str) -> String {
-        token(&self.store, &self.member_key(user, role).await).await.unwrap()
+        issue_token(&self.store, &self.member_key(user, role).await).await.unwrap()
     }
 
     /// A token of a new user of `acme` with these grants; the role has the user's name.
@@ -158,7 +158,7 @@ impl TestApp {
     }
 
     /// A build of a tool that failed, with its log.
-    pub async fn failed_build(&self, tool: &str, log: &str) -> String {
+    pub async fn add_failed_build(&self, tool: &str, log: &str) -> String {
         let lease = self.lease(tool).await;
         let failed = FailedBuild { stage: "compile".into(), message: "tool.py:3: no".into(), log: log.into() };
         self.store.versions().record_failed_build(&lease, failed).await.unwrap();

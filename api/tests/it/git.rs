@@ -7,14 +7,14 @@ use tokio::process::Command;
 use crate::harness::TestApp;
 use crate::server::{Running, start};
 
-async fn git(arguments: &[&str]) -> Output {
+async fn run_git(arguments: &[&str]) -> Output {
     let mut command = Command::new("git");
     command.args(arguments).env("GIT_TERMINAL_PROMPT", "0").env("GIT_CONFIG_GLOBAL", "/dev/null");
     command.env("GIT_CONFIG_NOSYSTEM", "1").env_remove("GIT_ASKPASS").env_remove("SSH_ASKPASS");
     command.output().await.expect("git runs; install it with `apt-get install git`")
 }
 
-fn url(running: &Running, credentials: &str, repository: &str) -> String {
+fn build_url(running: &Running, credentials: &str, repository: &str) -> String {
     format!("http://{credentials}{}/v1/acme/tool/git/{repository}", running.address)
 }
 
@@ -26,8 +26,8 @@ async fn a_clone_with_basic_credentials_gets_the_scaffold() {
     let target = folder.path().join("tools");
     let credentials = format!("acme_ada:{}@", app.token);
     for depth in [&["--depth", "1"][..], &[]] {
-        let url = url(&running, &credentials, "tools.git");
-        let output = git(&[&["clone", "-q", &url, target.to_str().unwrap()], depth].concat()).await;
+        let url = build_url(&running, &credentials, "tools.git");
+        let output = run_git(&[&["clone", "-q", &url, target.to_str().unwrap()], depth].concat()).await;
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         assert!(target.join("README.md").is_file());
         std::fs::remove_dir_all(&target).unwrap();
@@ -39,7 +39,7 @@ async fn without_valid_credentials_git_asks_for_them() {
     let app = TestApp::start().await;
     let running = start(&app).await;
     for credentials in ["", "acme_ada:wrong@", "acme_eve:wrong@"] {
-        let output = git(&["ls-remote", &url(&running, credentials, "tools.git")]).await;
+        let output = run_git(&["ls-remote", &build_url(&running, credentials, "tools.git")]).await;
         let error = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(!output.status.success(), "{credentials}");
         assert!(error.contains("could not read") || error.contains("Authentication failed"), "{error}");

@@ -1,11 +1,11 @@
 //! An API over a fresh data directory with the organisation `acme` and its user `ada`.
 //!
-//! A [`TestApp`] asks as one administrator; [`TestApp::beside`] is the same API in the hands of another organisation's.
+//! A [`TestApp`] asks as one administrator; [`TestApp::add_organization`] is the same API in the hands of another organisation's.
 
 use std::sync::Arc;
 
 use agents::AgentStore;
-use api::{App, Config, router};
+use api::{App, Config, build_router};
 use axum::Router;
 use axum::body::Body;
 use axum::http::{HeaderMap, Request, StatusCode, request};
@@ -17,7 +17,7 @@ use tower::ServiceExt;
 
 use crate::document::{self, Answered};
 use crate::fixtures;
-use crate::parts::parts;
+use crate::parts::build_parts;
 
 pub struct TestApp {
     pub router: Router,
@@ -43,24 +43,24 @@ pub struct RequestBuilder<'a> {
 
 impl TestApp {
     pub async fn start() -> Self {
-        Self::configured(Config::default(), Clock::system()).await
+        Self::start_configured(Config::default(), Clock::system()).await
     }
 
-    pub async fn configured(config: Config, clock: Clock) -> Self {
+    pub async fn start_configured(config: Config, clock: Clock) -> Self {
         let directory = Arc::new(TempDir::new().unwrap());
-        let parts = parts(directory.path(), config, clock).await;
+        let parts = build_parts(directory.path(), config, clock).await;
         let agent_store = parts.agents.store().clone();
         let store = agent_store.registry().clone();
         let app = App::new(parts);
-        let router = router(app.clone()).unwrap();
-        let (key, token) = fixtures::organization(&store, "acme", "ada").await;
+        let router = build_router(app.clone()).unwrap();
+        let (key, token) = fixtures::create_organization(&store, "acme", "ada").await;
         let principal = store.access().authenticate(&token).await.unwrap().unwrap();
         Self { router, app, agent_store, store, key, token, principal, _directory: directory }
     }
 
     /// Another organisation on the same server, with the user who administers it.
-    pub async fn beside(&self, organization: &str, user: &str) -> Self {
-        let (key, token) = fixtures::organization(&self.store, organization, user).await;
+    pub async fn add_organization(&self, organization: &str, user: &str) -> Self {
+        let (key, token) = fixtures::create_organization(&self.store, organization, user).await;
         let principal = self.store.access().authenticate(&token).await.unwrap().unwrap();
         let (router, app, store) = (self.router.clone(), self.app.clone(), self.store.clone());
         let agent_store = self.agent_store.clone();
@@ -72,12 +72,12 @@ impl TestApp {
     }
 
     /// A request of the administrator; `path` is below the organisation.
-    pub fn signed(&self, method: &str, path: &str) -> RequestBuilder<'_> {
-        self.signed_as(&self.token, method, path)
+    pub fn request_signed(&self, method: &str, path: &str) -> RequestBuilder<'_> {
+        self.request_signed_as(&self.token, method, path)
     }
 
     /// A request of the token's user.
-    pub fn signed_as(&self, token: &str, method: &str, path: &str) -> RequestBuilder<'_> {
+    pub fn request_signed_as(&self, token: &str, method: &str, path: &str) -> RequestBuilder<'_> {
         let request = self.request(method, &format!("/v1/{}{path}", self.principal.organization));
         request.header("authorization", &format!("Bearer {token}"))
     }
@@ -88,15 +88,15 @@ impl TestApp {
     }
 
     pub async fn get(&self, path: &str) -> Answer {
-        self.signed("GET", path).send().await
+        self.request_signed("GET", path).send().await
     }
 
     pub async fn post(&self, path: &str, body: &Value) -> Answer {
-        self.signed("POST", path).json(body).await
+        self.request_signed("POST", path).json(body).await
     }
 
     pub async fn delete(&self, path: &str) -> Answer {
-        self.signed("DELETE", path).send().await
+        self.request_signed("DELETE", path).send().await
     }
 }
 
@@ -134,7 +134,7 @@ impl Answer {
     }
 
     /// The body, which must be of the contract's schema `name`.
-    pub fn shaped(&self, name: &str) -> Value {
+    pub fn check_shape(&self, name: &str) -> Value {
         let body = self.json();
         fixtures::assert_shape(name, &body);
         body

@@ -16,13 +16,13 @@ fn ids(list: &Value) -> Vec<&str> {
 async fn runs_are_listed_in_the_contracts_shape() {
     let app = TestApp::start().await;
     let (good, bad) = (app.run("first words", true).await, app.run("second thoughts", false).await);
-    let list = app.get("/tool/invocation").await.shaped(LIST);
+    let list = app.get("/tool/invocation").await.check_shape(LIST);
     assert_eq!(ids(&list).len(), 2);
-    let run = app.get(&format!("/tool/invocation/{good}")).await.shaped("ToolInvocationInstance");
+    let run = app.get(&format!("/tool/invocation/{good}")).await.check_shape("ToolInvocationInstance");
     assert_eq!(run["invocation_status"], json!({"succeeded": true, "output": "first words"}));
     assert_eq!(run["sensitive_user_variables"], json!({"pin": "[redacted]"}));
     assert_eq!(run["invocation_mode"], "regular");
-    let run = app.get(&format!("/tool/invocation/{bad}")).await.shaped("ToolInvocationInstance");
+    let run = app.get(&format!("/tool/invocation/{bad}")).await.check_shape("ToolInvocationInstance");
     assert_eq!(run["invocation_status"]["exception_message"], "second thoughts");
     let unknown = app.get(&format!("/tool/invocation/{}", "f".repeat(24))).await;
     assert_eq!(unknown.refusal(), (404, "not_found".into()));
@@ -53,7 +53,7 @@ async fn filters_and_pages_narrow_the_list() {
         ("sort_by=-tool_id&sort_by=%2Binvocation_source.type&succeeded=true".to_owned(), vec![&good]),
         ("persisted=false".to_owned(), vec![]),
     ] {
-        let list = app.get(&format!("/tool/invocation?{query}")).await.shaped(LIST);
+        let list = app.get(&format!("/tool/invocation?{query}")).await.check_shape(LIST);
         assert_eq!(ids(&list), expected, "{query}");
     }
     for query in ["invocation_source_type=direct", "origin=regular", "created_after=2026-01-01T00:00:00", "state=lost"]
@@ -61,12 +61,12 @@ async fn filters_and_pages_narrow_the_list() {
         let refused = app.get(&format!("/tool/invocation?{query}")).await;
         assert_eq!(refused.refusal(), (422, "request_invalid".into()), "{query}");
     }
-    let none = app.get("/tool/invocation?limit=0").await.shaped(LIST);
+    let none = app.get("/tool/invocation?limit=0").await.check_shape(LIST);
     assert_eq!((&none["has_more"], &none["continuation_token"]), (&json!(false), &Value::Null));
-    let first = app.get("/tool/invocation?limit=1").await.shaped(LIST);
+    let first = app.get("/tool/invocation?limit=1").await.check_shape(LIST);
     assert_eq!(first["has_more"], true);
     let token = &first["continuation_token"];
-    let second = app.get(&format!("/tool/invocation?limit=1&continuation_token={token}")).await.shaped(LIST);
+    let second = app.get(&format!("/tool/invocation?limit=1&continuation_token={token}")).await.check_shape(LIST);
     assert_eq!((&second["has_more"], &second["continuation_token"]), (&json!(false), &Value::Null));
     assert_ne!(ids(&first), ids(&second));
 }
@@ -78,7 +78,7 @@ async fn versions_are_paired_with_tools() {
     app.version(&tool, &[]).await;
     let run = app.run_of(&tool, "a", true).await;
     for (query, expected) in [("version=%3E%3D1.0", vec![&run]), ("version=%3E%3D2.0", vec![])] {
-        let list = app.get(&format!("/tool/invocation?tool_id={tool}&{query}")).await.shaped(LIST);
+        let list = app.get(&format!("/tool/invocation?tool_id={tool}&{query}")).await.check_shape(LIST);
         assert_eq!(ids(&list), expected, "{query}");
     }
     let answer = app.get(&format!("/tool/invocation?tool_id={tool}&version=1.0&version=2.0")).await;
@@ -99,7 +99,7 @@ async fn words_are_found_in_the_searched_fields() {
         (format!("query=whale&{output}&{message}&succeeded=false"), vec![&bad]),
         (format!("query=%22+OR+*+NEAR(&{output}"), vec![]),
     ] {
-        let list = app.get(&format!("/tool/invocation/search?{query}")).await.shaped(SEARCH);
+        let list = app.get(&format!("/tool/invocation/search?{query}")).await.check_shape(SEARCH);
         assert_eq!(ids(&list), expected, "{query}");
     }
     let long = "x".repeat(257);

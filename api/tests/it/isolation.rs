@@ -14,9 +14,9 @@ async fn foreign_objects_answer_like_unknown_ones() {
     let tool = app.tool("search").await;
     app.version(&tool, &[]).await;
     let run = app.run("words", true).await;
-    let build = app.failed_build(&tool, "made wrong").await;
+    let build = app.add_failed_build(&tool, "made wrong").await;
     let operation = app.operation(OperationKind::Invoke).await;
-    let (_, stranger) = fixtures::organization(&app.store, "other", "eve").await;
+    let (_, stranger) = fixtures::create_organization(&app.store, "other", "eve").await;
     let unknown = "f".repeat(24);
     let input = json!({
         "input_parameters": {}, "invocation_mode": "regular",
@@ -51,7 +51,7 @@ async fn foreign_objects_answer_like_unknown_ones() {
 async fn a_foreign_organization_answers_like_an_unknown_one() {
     let app = TestApp::start().await;
     app.tool("search").await;
-    let (_, stranger) = fixtures::organization(&app.store, "other", "eve").await;
+    let (_, stranger) = fixtures::create_organization(&app.store, "other", "eve").await;
     for token in [stranger.as_str(), "nonsense"] {
         let mut bodies = Vec::new();
         for organization in ["acme", "nobody", "not%20an%20id"] {
@@ -69,7 +69,7 @@ async fn lists_and_searches_show_only_ones_own() {
     let app = TestApp::start().await;
     app.tool("search").await;
     app.run("words", true).await;
-    let (_, stranger) = fixtures::organization(&app.store, "other", "eve").await;
+    let (_, stranger) = fixtures::create_organization(&app.store, "other", "eve").await;
     for path in
         ["/tool", "/tool/invocation", "/tool/invocation/search?query=words&query_against=invocation_status.output"]
     {

@@ -1,7 +1,7 @@
 //! Every route with every method, credentials, organisation, object and form of the path. [`rules`] has the rules for
 //! the responses.
 //!
-//! The routes come from `routes()`, so that new ones are included.
+//! The routes come from `list_routes()`, so that new ones are included.
 
 mod cells;
 mod owners;
@@ -40,8 +40,9 @@ async fn every_route_enforces_its_permissions() {
     let mut cells = 0;
     // Routes of the Library record runs, which lists of the history have: between a GET and its HEAD nothing is recorded.
     for (methods, is_of_user) in PHASES.into_iter().flat_map(|methods| [(methods, true), (methods, false)]) {
-        let forms =
-            Arc::new(paths::forms().into_iter().filter(|form| form.is_of_user() == is_of_user).collect::<Vec<_>>());
+        let forms = Arc::new(
+            paths::list_forms().into_iter().filter(|form| form.is_of_user() == is_of_user).collect::<Vec<_>>(),
+        );
         let tasks = (0..TASKS).map(|task| {
             let (world, forms) = (world.clone(), forms.clone());
             tokio::spawn(async move {
@@ -67,7 +68,7 @@ async fn check(world: &World, form: &PathForm, methods: &[&'static str]) -> usiz
     let mut count = 0;
     let mut got = Vec::new();
     for method in methods {
-        let seen = answers(world, form, method).await;
+        let seen = collect_answers(world, form, method).await;
         count += seen.len();
         if *method == "HEAD" {
             rules::head_follows_get(form, &got, &seen);
@@ -81,13 +82,13 @@ async fn check(world: &World, form: &PathForm, methods: &[&'static str]) -> usiz
     count
 }
 
-async fn answers(world: &World, form: &PathForm, method: &'static str) -> Vec<(Cell, Seen)> {
+async fn collect_answers(world: &World, form: &PathForm, method: &'static str) -> Vec<(Cell, Seen)> {
     let mut seen = Vec::new();
     for credential in Credential::ALL {
         for organization in form.organizations(*credential) {
             for id in form.ids() {
                 let cell = Cell { credential: *credential, organization, id: *id };
-                let request = request(world, form, method, &cell);
+                let request = build_request(world, form, method, &cell);
                 seen.push((cell, send(&world.router, &request).await));
             }
         }
@@ -95,12 +96,12 @@ async fn answers(world: &World, form: &PathForm, method: &'static str) -> Vec<(C
     seen
 }
 
-fn request(world: &World, form: &PathForm, method: &str, cell: &Cell) -> Request<String> {
-    let mut request = Request::builder().method(method).uri(form.uri(world, cell));
-    for (name, value) in world.headers(cell.credential) {
+fn build_request(world: &World, form: &PathForm, method: &str, cell: &Cell) -> Request<String> {
+    let mut request = Request::builder().method(method).uri(form.build_uri(world, cell));
+    for (name, value) in world.build_headers(cell.credential) {
         request = request.header(name, value);
     }
-    let body = if method == "POST" { form.body() } else { String::new() };
+    let body = if method == "POST" { form.build_body() } else { String::new() };
     request.header("content-type", "application/json").body(body).unwrap()
 }
 

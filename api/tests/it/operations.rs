@@ -17,10 +17,10 @@ async fn users_who_may_see_the_result_may_see_the_operation() {
         let only = app.member_with(&format!("only-{name}"), Grants::of([own])).await;
         let others = Permission::grantable().filter(|permission| *permission != own);
         let all_but = app.member_with(&format!("all-but-{name}"), Grants::of(others)).await;
-        let seen = app.signed_as(&only, "GET", &path).send().await;
+        let seen = app.request_signed_as(&only, "GET", &path).send().await;
         assert_eq!((seen.status, &seen.json()["status"]), (StatusCode::OK, &json!("running")), "{own}");
-        let unseen = app.signed_as(&all_but, "GET", &path).send().await;
-        let unknown = app.signed_as(&all_but, "GET", &format!("/operation/{}", "f".repeat(24))).send().await;
+        let unseen = app.request_signed_as(&all_but, "GET", &path).send().await;
+        let unknown = app.request_signed_as(&all_but, "GET", &format!("/operation/{}", "f".repeat(24))).send().await;
         assert_eq!(unseen.refusal(), (404, "not_found".into()), "{own}");
         assert_eq!((unseen.body, unseen.headers.len()), (unknown.body, unknown.headers.len()), "{own}");
     }
@@ -38,7 +38,7 @@ async fn a_grant_for_some_tools_shows_their_operations() {
     let bob = app.member("bob", "searcher").await;
     for (tool, expected) in [(&search, StatusCode::OK), (&other, StatusCode::NOT_FOUND)] {
         let operation = app.operation_on(OperationKind::Invoke, tool).await;
-        let answer = app.signed_as(&bob, "GET", &format!("/operation/{operation}")).send().await;
+        let answer = app.request_signed_as(&bob, "GET", &format!("/operation/{operation}")).send().await;
         assert_eq!(answer.status, expected);
     }
 }
@@ -52,5 +52,5 @@ async fn the_user_who_started_an_operation_may_see_it() {
     assert_eq!(app.post("/user/ada", &json!({"role": "invoker"})).await.status, StatusCode::NO_CONTENT);
     assert_eq!(app.get(&path).await.status, StatusCode::OK);
     let cy = app.member_with("cy", Grants::of([Permission::InvokeTool])).await;
-    assert_eq!(app.signed_as(&cy, "GET", &path).send().await.status, StatusCode::NOT_FOUND);
+    assert_eq!(app.request_signed_as(&cy, "GET", &path).send().await.status, StatusCode::NOT_FOUND);
 }

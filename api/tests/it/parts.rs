@@ -10,7 +10,7 @@ use repository::{GitLimits, GitProgram, GitServer, Repositories};
 
 const ABSENT: &str = "/absent";
 
-pub async fn parts(root: &Path, config: ApiConfig, clock: Clock) -> Parts {
+pub async fn build_parts(root: &Path, config: ApiConfig, clock: Clock) -> Parts {
     // The builder's client needs a TLS provider, which another test may have installed.
     rustls::crypto::ring::default_provider().install_default().unwrap_or_default();
     let data = DataDir::open(root).unwrap();

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use api::{Route, routes};
+use api::{Route, list_routes};
 use axum::http::StatusCode;
 use registry::{Grants, Permission};
 use serde_json::json;
@@ -10,7 +10,7 @@ use serde_json::json;
 use crate::harness::{Answer, TestApp};
 
 /// A path of the route in the organisation `acme`, with ids that do not exist. `None` for a path outside of organisations.
-fn path(route: &Route) -> Option<String> {
+fn find_path(route: &Route) -> Option<String> {
     let is_of_user = ["/api/v1/", "/agents/"].iter().any(|prefix| route.path.starts_with(prefix));
     if !route.path.contains("{organization}") && !is_of_user {
         return None;
@@ -50,7 +50,7 @@ fn path(route: &Route) -> Option<String> {
 }
 
 async fn answer(app: &TestApp, token: &str, route: &Route) -> Option<Answer> {
-    let request = app.request(route.method, &path(route)?).header("authorization", &format!("Bearer {token}"));
+    let request = app.request(route.method, &find_path(route)?).header("authorization", &format!("Bearer {token}"));
     Some(request.json(&json!({})).await)
 }
 
@@ -61,7 +61,7 @@ async fn every_permission_but_the_routes_own_is_not_enough() {
         let name = format!("without-{}", missing as u32);
         let others = Permission::grantable().filter(|permission| *permission != missing);
         let token = app.member_with(&name, Grants::of(others)).await;
-        for route in routes().into_iter().filter(|route| route.permission == Some(missing)) {
+        for route in list_routes().into_iter().filter(|route| route.permission == Some(missing)) {
             let answer = answer(&app, &token, &route).await.unwrap();
             assert_eq!(answer.refusal(), (403, "permission_missing".into()), "{} {}", route.method, route.path);
             let detail = answer.json()["detail"].as_str().unwrap().to_owned();
@@ -77,7 +77,7 @@ async fn the_routes_own_permission_is_enough() {
     let app = TestApp::start().await;
     for only in Permission::grantable() {
         let token = app.member_with(&format!("only-{}", only as u32), Grants::of([only])).await;
-        for route in routes().into_iter().filter(|route| route.permission == Some(only)) {
+        for route in list_routes().into_iter().filter(|route| route.permission == Some(only)) {
             let status = answer(&app, &token, &route).await.unwrap().status;
             let refused = [StatusCode::UNAUTHORIZED, StatusCode::FORBIDDEN].contains(&status);
             assert!(!refused && !status.is_server_error(), "{} {}: {status}", route.method, route.path);
@@ -89,7 +89,7 @@ async fn the_routes_own_permission_is_enough() {
 async fn own_account_routes_need_a_user_and_no_permission() {
     let app = TestApp::start().await;
     let token = app.member_with("powerless", Grants::default()).await;
-    let own = routes().into_iter().filter(|route| route.permission == Some(Permission::OwnAccount));
+    let own = list_routes().into_iter().filter(|route| route.permission == Some(Permission::OwnAccount));
     let mut seen = 0;
     for route in own {
         let status = answer(&app, &token, &route).await.unwrap().status;
@@ -97,7 +97,7 @@ async fn own_account_routes_need_a_user_and_no_permission() {
         let is_invalid = matches!(status, StatusCode::BAD_REQUEST | StatusCode::UNPROCESSABLE_ENTITY);
         let opened = status.is_success() || status == StatusCode::NOT_FOUND || is_invalid;
         assert!(opened, "{} {}: {status}", route.method, route.path);
-        let anonymous = app.request(route.method, &path(&route).unwrap()).send().await;
+        let anonymous = app.request(route.method, &find_path(&route).unwrap()).send().await;
         assert_eq!(anonymous.status, StatusCode::UNAUTHORIZED, "{} {}", route.method, route.path);
         seen += 1;
     }
@@ -129,7 +129,7 @@ async fn the_built_in_roles_have_the_documented_permissions() {
         (Permission::DeployAgent, [true, false, false]),
         (Permission::Administer, [false, false, false]),
     ] {
-        for route in routes().into_iter().filter(|route| route.permission == Some(permission)) {
+        for route in list_routes().into_iter().filter(|route| route.permission == Some(permission)) {
             for (token, expected) in tokens.iter().zip(expected) {
                 let status = answer(&app, token, &route).await.unwrap().status;
                 assert_eq!(status != StatusCode::FORBIDDEN, expected, "{} {}", route.method, route.path);
@@ -141,7 +141,7 @@ async fn the_built_in_roles_have_the_documented_permissions() {
 #[test]
 fn the_document_has_the_table() {
     let mut table = String::from("| method | path | permission |\n|---|---|---|\n");
-    for route in routes() {
+    for route in list_routes() {
         let permission = match route.permission {
             None => "none: public".to_owned(),
             Some(Permission::OwnAccount) if route.path.contains("/operation/") => {

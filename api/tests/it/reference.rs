@@ -23,7 +23,7 @@ fn text(answer: &Answer) -> &str {
 }
 
 /// The values of an attribute.
-fn values(page: &str, attribute: &str) -> Vec<String> {
+fn find_values(page: &str, attribute: &str) -> Vec<String> {
     let before = format!(" {attribute}=\"");
     let found = page.split(&before).skip(1);
     found.map(|rest| rest.split('"').next().unwrap().to_owned()).collect()
@@ -34,7 +34,7 @@ async fn pages_load_everything_from_the_server() {
     let app = TestApp::start().await;
     for path in ["/docs", "/docs/", "/docs/errors"] {
         let page = get(&app, path, "text/html; charset=utf-8").await;
-        let named = [values(text(&page), "src"), values(text(&page), "href")].concat();
+        let named = [find_values(text(&page), "src"), find_values(text(&page), "href")].concat();
         assert!(named.len() > 2, "{path}: {named:?}");
         for address in named.iter().filter(|address| !address.starts_with('#') && *address != "data:,") {
             assert!(address.starts_with('/') && !address.starts_with("//"), "{path} names {address}");
@@ -63,15 +63,16 @@ async fn an_unknown_asset_is_not_found() {
 async fn every_link_to_an_error_code_has_an_anchor() {
     let app = TestApp::start().await;
     let page = get(&app, "/docs/errors", "text/html; charset=utf-8").await;
-    let ids = values(text(&page), "id");
+    let ids = find_values(text(&page), "id");
     let anchors: BTreeSet<&String> = ids.iter().collect();
     assert_eq!(anchors.len(), ids.len(), "an anchor stands twice");
     let mut linked = BTreeSet::new();
-    collect_links(&api::openapi_document(), &mut linked);
+    collect_links(&api::build_openapi_document(), &mut linked);
     assert!(linked.len() > 30, "only {linked:?}");
     let astray: Vec<_> = linked.iter().filter(|code| !anchors.contains(code)).collect();
     assert!(astray.is_empty(), "{astray:?}");
-    let inner = values(text(&page), "href").into_iter().filter_map(|href| Some(href.strip_prefix('#')?.to_owned()));
+    let inner =
+        find_values(text(&page), "href").into_iter().filter_map(|href| Some(href.strip_prefix('#')?.to_owned()));
     for target in inner {
         assert!(anchors.contains(&target), "#{target}");
     }

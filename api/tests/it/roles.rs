@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::harness::TestApp;
 
-fn condition(key: &str, operator: &str, value: &str) -> Value {
+fn build_condition(key: &str, operator: &str, value: &str) -> Value {
     json!({"key": key, "operator": operator, "value": value})
 }
 
@@ -14,7 +14,7 @@ async fn a_role_is_returned_as_written() {
     let app = TestApp::start().await;
     let grants = json!([
         {"permission": "Tool:InvokeTool", "conditions": [
-            condition("tool_name", "startsWith", "search_"), condition("tag.team", "regex", "^(red|blue)$")
+            build_condition("tool_name", "startsWith", "search_"), build_condition("tag.team", "regex", "^(red|blue)$")
         ]},
         {"permission": "Tool:GetTool", "conditions": []}
     ]);
@@ -38,25 +38,25 @@ async fn invalid_roles_are_refused_with_the_location() {
     let app = TestApp::start().await;
     let invoke = |conditions: Value| json!([{"permission": "Tool:InvokeTool", "conditions": conditions}]);
     let grant = |permission: &str| json!([{"permission": permission}]);
-    let name = || condition("tool_name", "equal", "x");
+    let name = || build_condition("tool_name", "equal", "x");
     for (grants, place) in [
         (json!({}), "body.grants"),
         (json!(vec![&grant("Tool:GetTool")[0]; 51]), "body.grants"),
         (grant("Tool:Everything"), "body.grants.0.permission"),
         (grant("User:Self"), "body.grants.0.permission"),
         (invoke(json!(vec![name(); 11])), "body.grants.0.conditions"),
-        (invoke(json!([condition("name", "equal", "x")])), "body.grants.0.conditions.0"),
-        (invoke(json!([condition("tool_name", "like", "x")])), "body.grants.0.conditions.0"),
-        (invoke(json!([condition("tool_name", "regex", "(")])), "body.grants.0.conditions.0"),
-        (invoke(json!([condition("tool_name", "regex", "a{99999}")])), "body.grants.0.conditions.0"),
-        (invoke(json!([condition("tool_name", "equal", &"x".repeat(257))])), "body.grants.0.conditions.0"),
+        (invoke(json!([build_condition("name", "equal", "x")])), "body.grants.0.conditions.0"),
+        (invoke(json!([build_condition("tool_name", "like", "x")])), "body.grants.0.conditions.0"),
+        (invoke(json!([build_condition("tool_name", "regex", "(")])), "body.grants.0.conditions.0"),
+        (invoke(json!([build_condition("tool_name", "regex", "a{99999}")])), "body.grants.0.conditions.0"),
+        (invoke(json!([build_condition("tool_name", "equal", &"x".repeat(257))])), "body.grants.0.conditions.0"),
         (invoke(json!([{"key": "tool_name", "operator": "equal"}])), "body.grants.0.conditions.0.value"),
         (json!([{"permission": "Tool:CreateTool", "conditions": [name()]}]), "body.grants.0.conditions"),
         (json!([{"permission": "Organization:Admin", "conditions": [name()]}]), "body.grants.0.conditions"),
     ] {
         let answer = app.post("/role", &json!({"name": "searcher", "grants": grants})).await;
         assert_eq!(answer.status, StatusCode::UNPROCESSABLE_ENTITY, "{grants}");
-        let body = answer.shaped("HTTPValidationError");
+        let body = answer.check_shape("HTTPValidationError");
         let steps = body["detail"][0]["loc"].as_array().unwrap().iter();
         let steps: Vec<String> = steps.map(|s| s.as_str().map_or_else(|| s.to_string(), str::to_owned)).collect();
         assert_eq!(steps.join("."), place, "{grants}");

@@ -37,10 +37,10 @@ pub async fn start(app: &TestApp) -> Running {
 }
 
 /// Starts a server with changed limits.
-pub async fn limited(change: impl FnOnce(&mut ConnectionLimits)) -> (TestApp, Running) {
+pub async fn start_limited(change: impl FnOnce(&mut ConnectionLimits)) -> (TestApp, Running) {
     let mut connections = ConnectionLimits::default();
     change(&mut connections);
-    let app = TestApp::configured(Config { connections, ..Config::default() }, Clock::system()).await;
+    let app = TestApp::start_configured(Config { connections, ..Config::default() }, Clock::system()).await;
     let running = start(&app).await;
     (app, running)
 }
@@ -55,7 +55,7 @@ impl Running {
         self.stop.take().expect("it runs").send(delay).expect("it runs");
     }
 
-    pub async fn ended(self) {
+    pub async fn wait_until_ended(self) {
         timeout(PATIENCE, self.served).await.expect("the end of the server").unwrap();
     }
 
@@ -83,7 +83,7 @@ pub async fn ask(stream: &mut TcpStream, request: &str) -> io::Result<String> {
 }
 
 /// Status and code of a refusal.
-pub fn refusal(answer: &str) -> (u16, String) {
+pub fn read_refusal(answer: &str) -> (u16, String) {
     let status = answer.strip_prefix("HTTP/1.1 ").and_then(|rest| rest.get(..3)?.parse().ok());
     let (_, body) = answer.split_once("\r\n\r\n").unwrap_or_else(|| panic!("no answer: {answer:?}"));
     let body: Value = serde_json::from_str(body).unwrap_or_else(|error| panic!("{error}: {answer}"));
@@ -104,36 +104,36 @@ async fn the_server_answers_and_shuts_down() {
     ask(&mut idle, LIVE).await.unwrap();
     let address = running.address;
     running.stop(Duration::ZERO);
-    running.ended().await;
+    running.wait_until_ended().await;
     drop((fresh, idle));
     assert!(TcpStream::connect(address).await.is_err());
 }
 
 #[tokio::test]
 async fn a_head_that_is_too_large_is_refused_with_a_code() {
-    let (_app, running) = limited(|_| {}).await;
+    let (_app, running) = start_limited(|_| {}).await;
     let with = |line: &str, headers: &str| format!("{line}\r\nhost: x\r\nconnection: close\r\n{headers}\r\n");
     let many: String = (0..70).map(|number| format!("x-{number}: 1\r\n")).collect();
     let answer = running.exchange(&with("GET /health/live HTTP/1.1", &many)).await;
-    assert_eq!(refusal(&answer), (431, "headers_too_large".to_owned()));
+    assert_eq!(read_refusal(&answer), (431, "headers_too_large".to_owned()));
     let large = format!("x: {}\r\n", "1".repeat(40 << 10));
     let answer = running.exchange(&with("GET /health/live HTTP/1.1", &large)).await;
-    assert_eq!(refusal(&answer), (431, "headers_too_large".to_owned()));
+    assert_eq!(read_refusal(&answer), (431, "headers_too_large".to_owned()));
     let line = format!("GET /health/live?{} HTTP/1.1", "x".repeat(9 << 10));
     let answer = running.exchange(&with(&line, "")).await;
-    assert_eq!(refusal(&answer), (414, "uri_too_long".to_owned()));
+    assert_eq!(read_refusal(&answer), (414, "uri_too_long".to_owned()));
     assert!(answer.contains("x-request-id: "), "{answer}");
     let monstrous = format!("x: {}\r\n", "1".repeat(70 << 10));
     let answer = running.exchange(&with("GET /health/live HTTP/1.1", &monstrous)).await;
-    assert_eq!(refusal(&answer), (431, "headers_too_large".to_owned()));
+    assert_eq!(read_refusal(&answer), (431, "headers_too_large".to_owned()));
     let hundreds: String = (0..150).map(|number| format!("x-{number}: 1\r\n")).collect();
     let answer = running.exchange(&with("GET /health/live HTTP/1.1", &hundreds)).await;
-    assert_eq!(refusal(&answer), (431, "headers_too_large".to_owned()));
+    assert_eq!(read_refusal(&answer), (431, "headers_too_large".to_owned()));
 }
 
 #[tokio::test]
 async fn bytes_that_are_not_http_are_refused_with_a_code() {
-    let (_app, running) = limited(|_| {}).await;
+    let (_app, running) = start_limited(|_| {}).await;
     for bytes in [
         "hello\r\n\r\n",
         "GET / HTTP/1.1\r\nno colon\r\n\r\n",
@@ -147,19 +147,19 @@ async fn bytes_that_are_not_http_are_refused_with_a_code() {
         "POST /health/live HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\ncontent-length: 5\r\n\r\n0\r\n\r\n",
     ] {
         let answer = running.exchange(bytes).await;
-        assert_eq!(refusal(&answer), (400, "malformed_http".to_owned()), "{bytes}");
+        assert_eq!(read_refusal(&answer), (400, "malformed_http".to_owned()), "{bytes}");
         assert!(answer.contains("\r\nx-request-id: ") && answer.contains("\r\nconnection: close"), "{answer}");
     }
     let mut stream = running.connect().await;
     assert!(ask(&mut stream, LIVE).await.unwrap().starts_with("HTTP/1.1 200 "));
     stream.write_all(b"after a good one\r\n\r\n").await.unwrap();
-    assert_eq!(refusal(&to_end(&mut stream).await), (400, "malformed_http".to_owned()));
+    assert_eq!(read_refusal(&to_end(&mut stream).await), (400, "malformed_http".to_owned()));
 }
 
 /// Otherwise a client would send its next request into a connection that the server is closing.
 #[tokio::test]
 async fn an_answer_before_the_end_of_a_body_closes_the_connection() {
-    let (app, running) = limited(|_| {}).await;
+    let (app, running) = start_limited(|_| {}).await;
     let bearer = format!("authorization: Bearer {}\r\n", app.token);
     let body = r#"{"name": "a", "description": "d", "tags": {}}"#;
     for (credentials, length, body, status, is_last) in [
@@ -179,7 +179,7 @@ async fn an_answer_before_the_end_of_a_body_closes_the_connection() {
 /// The client is still sending when it is refused, and reads the refusal nevertheless.
 #[tokio::test]
 async fn a_body_that_is_too_large_is_refused_with_a_code() {
-    let (app, running) = limited(|_| {}).await;
+    let (app, running) = start_limited(|_| {}).await;
     let body = vec![b' '; 4 << 20];
     for framing in [format!("content-length: {}", body.len()), "transfer-encoding: chunked".to_owned()] {
         let head = format!("POST /v1/acme/tool HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {}\r\n", app.token);
@@ -191,13 +191,13 @@ async fn a_body_that_is_too_large_is_refused_with_a_code() {
         }
         stream.write_all(&body).await.unwrap();
         let answer = to_end(&mut stream).await;
-        assert_eq!(refusal(&answer), (413, "body_too_large".to_owned()));
+        assert_eq!(read_refusal(&answer), (413, "body_too_large".to_owned()));
     }
 }
 
 #[tokio::test]
 async fn a_body_that_is_cut_off_changes_nothing() {
-    let (app, running) = limited(|_| {}).await;
+    let (app, running) = start_limited(|_| {}).await;
     let head = format!("POST /v1/acme/tool HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {}\r\n", app.token);
     let request = format!("{head}content-type: application/json\r\ncontent-length: 500\r\n\r\n{{\"name\":");
     let mut stream = running.connect().await;
@@ -211,7 +211,7 @@ async fn a_body_that_is_cut_off_changes_nothing() {
 /// The sockets are more than the server accepts.
 #[tokio::test]
 async fn a_thousand_idle_sockets_keep_no_other_client_out() {
-    let (_app, running) = limited(|_| {}).await;
+    let (_app, running) = start_limited(|_| {}).await;
     let (_, hard) = nix::sys::resource::getrlimit(nix::sys::resource::Resource::RLIMIT_NOFILE).unwrap();
     nix::sys::resource::setrlimit(nix::sys::resource::Resource::RLIMIT_NOFILE, hard, hard).unwrap();
     let mut idle = Vec::new();
@@ -237,9 +237,9 @@ async fn a_thousand_idle_sockets_keep_no_other_client_out() {
 
 #[tokio::test]
 async fn a_full_server_refuses_with_a_code() {
-    let (_app, running) = limited(|limits| limits.connections_max = 0).await;
+    let (_app, running) = start_limited(|limits| limits.connections_max = 0).await;
     let answer = to_end(&mut running.connect().await).await;
-    assert_eq!(refusal(&answer), (503, "too_many_connections".to_owned()));
+    assert_eq!(read_refusal(&answer), (503, "too_many_connections".to_owned()));
     assert!(answer.contains("retry-after: 1\r\n"), "{answer}");
     assert!(answer.contains("cache-control: no-store\r\n"), "{answer}");
 }

@@ -92,7 +92,8 @@ async fn a_key_is_a_password_of_basic_and_a_bearer() {
 #[tokio::test]
 async fn unknown_headers_are_ignored() {
     let app = TestApp::start().await;
-    let request = app.signed("GET", "/tool").header("x-mongo-cluster-name", "c1").header("x-amigo-application", "a");
+    let request =
+        app.request_signed("GET", "/tool").header("x-mongo-cluster-name", "c1").header("x-amigo-application", "a");
     let request = request.header("sec-websocket-protocol", "x").header("x-org-id", "acme");
     assert_eq!(request.send().await.status, StatusCode::OK);
 }
@@ -100,6 +101,6 @@ async fn unknown_headers_are_ignored() {
 #[tokio::test]
 async fn a_request_id_of_the_caller_is_not_used() {
     let app = TestApp::start().await;
-    let answer = app.signed("GET", "/tool").header("x-request-id", "mine").send().await;
+    let answer = app.request_signed("GET", "/tool").header("x-request-id", "mine").send().await;
     assert_ne!(answer.headers["x-request-id"], "mine");
 }

@@ -2,24 +2,24 @@
 
 use std::collections::BTreeSet;
 
-use api::{Route, routes};
+use api::{Route, list_routes};
 use axum::http::StatusCode;
 use serde_json::{Value, json};
 
 use crate::harness::TestApp;
 
 /// Names of path parameters may differ; their positions may not.
-fn without_names(path: &str) -> String {
+fn strip_names(path: &str) -> String {
     let segments = path.trim_end_matches('/').split('/');
     segments.map(|segment| if segment.starts_with('{') { "{}" } else { segment }).collect::<Vec<_>>().join("/")
 }
 
-fn contract_operations() -> BTreeSet<(String, String)> {
+fn list_contract_operations() -> BTreeSet<(String, String)> {
     let paths: Value = serde_json::from_str(include_str!("../../../tests/contract/tool-paths.json")).unwrap();
     let mut operations = BTreeSet::new();
     for (path, methods) in paths.as_object().unwrap() {
         for method in methods.as_object().unwrap().keys() {
-            operations.insert((method.to_uppercase(), without_names(path)));
+            operations.insert((method.to_uppercase(), strip_names(path)));
         }
     }
     operations
@@ -28,15 +28,16 @@ fn contract_operations() -> BTreeSet<(String, String)> {
 #[test]
 fn every_operation_of_the_contract_has_a_route() {
     let served: BTreeSet<_> =
-        routes().into_iter().map(|Route { method, path, .. }| (method.to_owned(), without_names(path))).collect();
-    let missing: Vec<_> = contract_operations().into_iter().filter(|operation| !served.contains(operation)).collect();
+        list_routes().into_iter().map(|Route { method, path, .. }| (method.to_owned(), strip_names(path))).collect();
+    let missing: Vec<_> =
+        list_contract_operations().into_iter().filter(|operation| !served.contains(operation)).collect();
     assert!(missing.is_empty(), "{missing:?}");
 }
 
 #[tokio::test]
 async fn every_route_that_is_not_public_asks_for_credentials() {
     let app = TestApp::start().await;
-    for route in routes() {
+    for route in list_routes() {
         let path = route.path.replace("{organization}", "acme").replace("{*git_path}", "tools.git/info/refs");
         let path = path.replace("{tool_id}", &"a".repeat(24)).replace("{invocation_id}", &"b".repeat(24));
         let path = path.replace("{build_id}", &"c".repeat(24)).replace("{operation_id}", &"d".repeat(24));

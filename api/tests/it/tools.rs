@@ -17,8 +17,8 @@ async fn a_new_tool_is_listed_in_the_contracts_shape() {
     let body = json!({"name": "search", "description": " Finds. ", "tags": {"team": "red", "beta": null}, "more": 1});
     let answer = app.post("/tool/", &body).await;
     assert_eq!(answer.status, StatusCode::CREATED);
-    let id = answer.shaped("src__app__endpoints__tool__create_tool__Response")["id"].clone();
-    let list = app.get("/tool/").await.shaped(LIST);
+    let id = answer.check_shape("src__app__endpoints__tool__create_tool__Response")["id"].clone();
+    let list = app.get("/tool/").await.check_shape(LIST);
     let tool = &list["tools"][0];
     assert_eq!(tool["id"], id);
     assert_eq!(tool["description"], "Finds.");
@@ -46,10 +46,10 @@ async fn continuation_tokens_lead_through_all_pages() {
     for name in ["a", "b", "c"] {
         app.tool(name).await;
     }
-    let first = app.get("/tool?limit=2&sort_by=%2Bname").await.shaped(LIST);
+    let first = app.get("/tool?limit=2&sort_by=%2Bname").await.check_shape(LIST);
     assert_eq!((names(&first), &first["has_more"]), (vec!["a", "b"], &json!(true)));
     let token = &first["continuation_token"];
-    let second = app.get(&format!("/tool?limit=2&sort_by=+name&continuation_token={token}")).await.shaped(LIST);
+    let second = app.get(&format!("/tool?limit=2&sort_by=+name&continuation_token={token}")).await.check_shape(LIST);
     assert_eq!((names(&second), &second["has_more"]), (vec!["c"], &json!(false)));
     assert!(second.as_object().unwrap().contains_key("filter_values"));
     assert_eq!((&second["filter_values"], &second["continuation_token"]), (&Value::Null, &Value::Null));
@@ -79,7 +79,7 @@ async fn filters_narrow_the_list() {
         ("deprecated=false", vec!["a", "b", "c"]),
         (&format!("id={id}"), vec!["d"]),
     ] {
-        let list = app.get(&format!("/tool?sort_by=%2Bname&{query}")).await.shaped(LIST);
+        let list = app.get(&format!("/tool?sort_by=%2Bname&{query}")).await.check_shape(LIST);
         assert_eq!(names(&list), expected, "{query}");
     }
     for nothing in ["tag=", "tag=team", "tag=:red", "tag=+:*", "tag=%00:red", "tag=team:r%00d", "sort_by=name"] {

@@ -64,22 +64,22 @@ async fn the_last_administrator_cannot_be_removed() {
 async fn a_new_role_applies_from_the_next_request_on() {
     let app = TestApp::start().await;
     let bob = app.member("bob", "author").await;
-    assert_eq!(app.signed_as(&bob, "GET", "/tool").send().await.status, StatusCode::OK);
-    assert_eq!(app.signed_as(&bob, "GET", "/user").send().await.refusal(), (403, "permission_missing".into()));
+    assert_eq!(app.request_signed_as(&bob, "GET", "/tool").send().await.status, StatusCode::OK);
+    assert_eq!(app.request_signed_as(&bob, "GET", "/user").send().await.refusal(), (403, "permission_missing".into()));
     app.post("/user/bob", &json!({"role": "admin"})).await;
-    assert_eq!(app.signed_as(&bob, "GET", "/user").send().await.status, StatusCode::OK);
+    assert_eq!(app.request_signed_as(&bob, "GET", "/user").send().await.status, StatusCode::OK);
     app.delete("/user/bob").await;
-    assert_eq!(app.signed_as(&bob, "GET", "/tool").send().await.status, StatusCode::UNAUTHORIZED);
+    assert_eq!(app.request_signed_as(&bob, "GET", "/tool").send().await.status, StatusCode::UNAUTHORIZED);
 }
 
 #[tokio::test]
 async fn every_user_may_see_themselves() {
     let app = TestApp::start().await;
     let bob = app.member("bob", "invoker").await;
-    let me = app.signed_as(&bob, "GET", "/user/me").send().await.json();
+    let me = app.request_signed_as(&bob, "GET", "/user/me").send().await.json();
     let grant = |permission: &str| json!({"permission": permission, "conditions": []});
     let permissions = [grant("Tool:InvokeTool"), grant("Tool:GetTool"), grant("Agent:GetAgent")];
     assert_eq!(me, json!({"user_id": "bob", "org_id": "acme", "role": "invoker", "permissions": permissions}));
-    let (_, stranger) = fixtures::organization(&app.store, "other", "eve").await;
-    assert_eq!(app.signed_as(&stranger, "GET", "/user/me").send().await.refusal(), (404, "not_found".into()));
+    let (_, stranger) = fixtures::create_organization(&app.store, "other", "eve").await;
+    assert_eq!(app.request_signed_as(&stranger, "GET", "/user/me").send().await.refusal(), (404, "not_found".into()));
 }

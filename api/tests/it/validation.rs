@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::harness::TestApp;
 
 /// The locations in a 422 response.
-fn locations(body: &Value) -> Vec<String> {
+fn list_locations(body: &Value) -> Vec<String> {
     let location = |problem: &Value| {
         let steps = problem["loc"].as_array().unwrap().iter();
         steps.map(|step| step.as_str().map_or_else(|| step.to_string(), str::to_owned)).collect::<Vec<_>>().join(".")
@@ -19,9 +19,9 @@ async fn missing_and_wrong_fields_are_all_named() {
     let app = TestApp::start().await;
     let answer = app.post("/tool", &json!({"name": "No Way", "tags": {"a-b": null}})).await;
     assert_eq!(answer.status, StatusCode::UNPROCESSABLE_ENTITY);
-    let body = answer.shaped("HTTPValidationError");
+    let body = answer.check_shape("HTTPValidationError");
     assert_eq!(body["code"], "request_invalid");
-    assert_eq!(locations(&body), ["body.name", "body.description", "body.tags"]);
+    assert_eq!(list_locations(&body), ["body.name", "body.description", "body.tags"]);
 }
 
 #[tokio::test]
@@ -35,9 +35,9 @@ async fn bodies_that_are_not_json_are_refused() {
         ("text/plain", r#"{"name":"a","description":"d","tags":{}}"#),
         ("", r#"{"name":"a","description":"d","tags":{}}"#),
     ] {
-        let answer = app.signed("POST", "/tool").header("content-type", content_type).body(body).await;
+        let answer = app.request_signed("POST", "/tool").header("content-type", content_type).body(body).await;
         assert_eq!(answer.status, StatusCode::UNPROCESSABLE_ENTITY, "{content_type} {body}");
-        assert_eq!(locations(&answer.shaped("HTTPValidationError")), ["body"], "{content_type} {body}");
+        assert_eq!(list_locations(&answer.check_shape("HTTPValidationError")), ["body"], "{content_type} {body}");
     }
 }
 
@@ -88,7 +88,7 @@ async fn queries_are_bounded() {
     ] {
         let answer = app.get(&path).await;
         assert_eq!(answer.status, StatusCode::UNPROCESSABLE_ENTITY, "{path}");
-        assert_eq!(locations(&answer.shaped("HTTPValidationError")), [place], "{path}");
+        assert_eq!(list_locations(&answer.check_shape("HTTPValidationError")), [place], "{path}");
     }
 }
 
@@ -110,18 +110,18 @@ async fn inputs_of_an_invocation_are_checked_before_the_tool() {
     ] {
         let merged: Vec<Value> = inputs.as_array().unwrap().iter().map(|change| merge(&input, change)).collect();
         let answer = app.post(&path, &json!({"inputs": merged})).await;
-        assert_eq!(locations(&answer.shaped("HTTPValidationError")), [place]);
+        assert_eq!(list_locations(&answer.check_shape("HTTPValidationError")), [place]);
     }
     many.truncate(10);
     assert_eq!(app.post(&path, &json!({"inputs": many})).await.refusal(), (404, "not_found".into()));
     let answer =
         app.post(&path, &json!({"inputs": [input], "invocation_source": {"type": "direct", "user_id": "x"}})).await;
-    assert_eq!(locations(&answer.shaped("HTTPValidationError")), ["body.invocation_source"]);
+    assert_eq!(list_locations(&answer.check_shape("HTTPValidationError")), ["body.invocation_source"]);
     let metadata =
         json!({"type": "engage-user", "current_state_machine_and_version": ["m", 1], "tool_call_round_index": 0});
     let source = json!({"type": "regular-conversation", "user_id": "a\0b", "invocation_metadata": metadata});
     let answer = app.post(&path, &json!({"inputs": many, "invocation_source": source})).await;
-    assert_eq!(locations(&answer.shaped("HTTPValidationError")), ["body.invocation_source.user_id"]);
+    assert_eq!(list_locations(&answer.check_shape("HTTPValidationError")), ["body.invocation_source.user_id"]);
     // A number is not the name of a kind.
     let metadata = json!({"type": 1, "current_state_machine_and_version": ["m", 1], "tool_call_round_index": 0});
     for kind in [json!(0), json!("regular-conversation")] {
@@ -132,7 +132,7 @@ async fn inputs_of_an_invocation_are_checked_before_the_tool() {
         } else {
             "body.invocation_source.invocation_metadata.type"
         };
-        assert_eq!(locations(&answer.shaped("HTTPValidationError")), [place]);
+        assert_eq!(list_locations(&answer.check_shape("HTTPValidationError")), [place]);
     }
 }
 
@@ -165,9 +165,9 @@ async fn ids_are_24_lower_case_hexadecimal_characters() {
                 "query.simulation_unit_test_set_run_id.0",
             ),
         ] {
-            let answer = app.signed(method, &path).send().await;
+            let answer = app.request_signed(method, &path).send().await;
             assert_eq!(answer.refusal(), (422, "request_invalid".into()), "{method} {path}");
-            assert_eq!(locations(&answer.shaped("HTTPValidationError")), [place], "{method} {path}");
+            assert_eq!(list_locations(&answer.check_shape("HTTPValidationError")), [place], "{method} {path}");
         }
     }
 }
@@ -198,17 +198,17 @@ async fn invalid_constraints_are_refused_with_their_location() {
             ("GET", format!("/tool/{id}/version?versions={text}"), "query.versions"),
             ("GET", format!("/tool/invocation?tool_id={id}&version={text}"), "query.version.0"),
         ] {
-            let answer = app.signed(method, &path).send().await;
+            let answer = app.request_signed(method, &path).send().await;
             assert_eq!(answer.status != StatusCode::UNPROCESSABLE_ENTITY, is_right, "{method} {path}");
             if !is_right {
-                assert_eq!(locations(&answer.shaped("HTTPValidationError")), [place], "{method} {path}");
+                assert_eq!(list_locations(&answer.check_shape("HTTPValidationError")), [place], "{method} {path}");
             }
         }
     }
     // An empty constraint would admit every version.
     for nothing in ["%20", ",", "%20,%20"] {
         let answer = app.delete(&format!("/tool/{id}/version/{nothing}")).await;
-        assert_eq!(locations(&answer.shaped("HTTPValidationError")), ["path.version"], "{nothing}");
+        assert_eq!(list_locations(&answer.check_shape("HTTPValidationError")), ["path.version"], "{nothing}");
     }
     assert_eq!(app.get(&format!("/tool/invocation?tool_id={id}&version=")).await.status, StatusCode::OK);
 }

@@ -21,7 +21,7 @@ async fn versions_are_listed_in_the_contracts_shape() {
     let app = TestApp::start().await;
     let tool = app.tool("search").await;
     app.version(&tool, &[]).await;
-    let list = app.get(&format!("/tool/{tool}/version")).await.shaped(LIST);
+    let list = app.get(&format!("/tool/{tool}/version")).await.check_shape(LIST);
     let version = &list["tool_versions"][0];
     assert_eq!(version["version"], json!({"major": 1, "minor": 0, "patch": 0}));
     assert_eq!((&version["lambda_version"], &version["tool_id"]), (&json!(1), &json!(tool)));
@@ -46,12 +46,12 @@ async fn filters_and_pages_narrow_the_list() {
         ("creator=acme,ada&creator=acme,eve&sort_by=%2Bversion.minor", vec![0, 1, 2]),
         ("deprecated=true", vec![]),
     ] {
-        let list = app.get(&format!("/tool/{tool}/version?{query}")).await.shaped(LIST);
+        let list = app.get(&format!("/tool/{tool}/version?{query}")).await.check_shape(LIST);
         assert_eq!(minors(&list), expected, "{query}");
     }
     let path = format!("/tool/{tool}/version?sort_by=+version.minor&limit=1");
     let token = app.get(&path).await.json()["continuation_token"].clone();
-    assert_eq!(minors(&app.get(&format!("{path}&continuation_token={token}")).await.shaped(LIST)), [1]);
+    assert_eq!(minors(&app.get(&format!("{path}&continuation_token={token}")).await.check_shape(LIST)), [1]);
 }
 
 #[tokio::test]
@@ -60,7 +60,7 @@ async fn a_version_can_be_shown_with_its_digests_and_log() {
     let tool = app.tool("search").await;
     app.version(&tool, &[]).await;
     let answer = app.get(&format!("/tool/{tool}/version/1.0.0/")).await;
-    let version = answer.shaped("ToolVersionInstance");
+    let version = answer.check_shape("ToolVersionInstance");
     assert!(version["component_digest"].as_str().unwrap().starts_with("sha256:"));
     assert_eq!(version["build_log"], "built\n");
     assert_eq!(app.get(&format!("/tool/{tool}/version/9.0.0")).await.refusal(), (404, "not_found".into()));

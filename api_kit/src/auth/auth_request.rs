@@ -9,7 +9,7 @@ use super::credentials::Credentials;
 use super::organization::{NamedOrganization, OrganizationSource};
 use super::resource::{ResourceKind, ResourceRef};
 use crate::extract;
-use crate::public_url::{PublicBase, canonical};
+use crate::public_url::{PublicBase, canonicalize};
 
 /// Credentials, organisation and resource of a request, not yet checked. They are checked when the request begins and
 /// again while its body arrives.
@@ -41,10 +41,10 @@ impl AuthRequest {
     pub(super) async fn read(parts: &mut Parts, about: RequestSubject, public: Option<&PublicBase>) -> Self {
         let RequestSubject { organization: source, kind } = about;
         let credentials = Credentials::read(&parts.headers);
-        let in_path = extract::parameter(parts, &(), "organization").await.ok();
+        let in_path = extract::read_parameter(parts, &(), "organization").await.ok();
         let organization = NamedOrganization::new(source, in_path, &parts.headers);
         let url = public.and_then(|public| public.of(&parts.headers));
-        let url = url.map(|base| canonical(&format!("{base}{}", parts.uri.path())));
+        let url = url.map(|base| canonicalize(&format!("{base}{}", parts.uri.path())));
         Self { credentials, organization, resource: ResourceRef::read(parts, kind).await, url }
     }
 

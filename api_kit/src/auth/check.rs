@@ -27,7 +27,7 @@ impl AccessCheck {
     pub(super) async fn check(&self, request: &AuthRequest) -> Result<Principal, Error> {
         let principal = self.identify(request).await?;
         let requirement = Requirement { principal: &principal, permission: self.permission };
-        requirement.for_tool_read(request.resource.tool(&self.store, &principal)).await?;
+        requirement.require_for_read_tool(request.resource.find_tool(&self.store, &principal)).await?;
         Ok(principal)
     }
 
@@ -35,11 +35,11 @@ impl AccessCheck {
         let credentials = request.credentials.as_ref().ok_or(Error::Unauthenticated)?;
         let principal = match credentials.access_token() {
             Some(token) => self.identify_client(token, request).await?,
-            None => credentials.principal(&self.store).await?,
+            None => credentials.find_principal(&self.store).await?,
         };
         let principal = match principal {
             Some(principal) => principal,
-            None => return Err(credentials.refused(&self.store).await?),
+            None => return Err(credentials.explain_refusal(&self.store).await?),
         };
         request.organization.require(principal.organization.as_str())?;
         Ok(principal)

@@ -36,18 +36,18 @@ impl Credentials {
         let text = value.to_str().ok().filter(|text| text.len() <= HEADER_BYTES_MAX)?;
         let (scheme, rest) = text.split_once(' ')?;
         match scheme.to_ascii_lowercase().as_str() {
-            "bearer" => Some(Self::bearer(rest.trim())),
-            "basic" => Self::basic(rest.trim()),
+            "bearer" => Some(Self::from_bearer(rest.trim())),
+            "basic" => Self::parse_basic(rest.trim()),
             _ => None,
         }
     }
 
-    fn bearer(secret: &str) -> Self {
+    fn from_bearer(secret: &str) -> Self {
         let (key, scheme) = (ApiKeyId::of_key(secret), Scheme::Bearer);
         Self { name: None, secret: secret.to_owned(), key, scheme }
     }
 
-    fn basic(encoded: &str) -> Option<Self> {
+    fn parse_basic(encoded: &str) -> Option<Self> {
         let decoded = String::from_utf8(STANDARD.decode(encoded).ok()?).ok()?;
         let (name, secret) = decoded.split_once(':')?;
         Some(Self {
@@ -65,7 +65,7 @@ impl Credentials {
     }
 
     /// Returns the user whom the credentials belong to, if they are right.
-    pub(super) async fn principal(&self, store: &Store) -> registry::Result<Option<Principal>> {
+    pub(super) async fn find_principal(&self, store: &Store) -> registry::Result<Option<Principal>> {
         let found = match &self.key {
             Some(_) => store.access().authenticate_key(&self.secret).await?,
             None => store.access().authenticate(&self.secret).await?,
@@ -74,7 +74,7 @@ impl Credentials {
     }
 
     /// The error for credentials that are not right. The holder of a whole API key learns that it expired or was revoked.
-    pub(super) async fn refused(&self, store: &Store) -> registry::Result<Error> {
+    pub(super) async fn explain_refusal(&self, store: &Store) -> registry::Result<Error> {
         let ended = match &self.key {
             Some(_) => store.access().find_key_end(&self.secret).await?,
             None => None,

@@ -7,7 +7,7 @@ use registry::{Permission, Principal, Store};
 
 use super::auth_request::{AuthRequest, RequestSubject};
 use super::check::{AccessCheck, Bearers};
-use super::recheck::rechecked;
+use super::recheck::recheck_body;
 use super::resource::ResourceRef;
 use super::rights::Rights;
 use crate::caller::Caller;
@@ -66,7 +66,7 @@ impl Guard {
         // Bounds the query of every operation, also of one that reads nothing from it.
         QueryParameters::from_request_parts(&mut parts, &()).await?;
         let rights = Rights::new(self.access.clone(), asked);
-        let body = rechecked(rights.clone(), body);
+        let body = recheck_body(rights.clone(), body);
         parts.extensions.insert(rights);
         parts.extensions.insert(Caller(principal));
         Ok(Request::from_parts(parts, body))

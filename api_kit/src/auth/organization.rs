@@ -57,7 +57,7 @@ impl NamedOrganization {
 mod tests {
     use super::*;
 
-    fn named(source: OrganizationSource, in_path: Option<&str>, values: &[&'static str]) -> Option<&'static str> {
+    fn read_name(source: OrganizationSource, in_path: Option<&str>, values: &[&'static str]) -> Option<&'static str> {
         let mut headers = HeaderMap::new();
         for value in values {
             headers.append(HEADER, HeaderValue::from_static(value));
@@ -68,7 +68,7 @@ mod tests {
 
     #[test]
     fn a_path_must_name_the_organization_of_the_user() {
-        let path = |in_path, values: &[&'static str]| named(OrganizationSource::Path, in_path, values);
+        let path = |in_path, values: &[&'static str]| read_name(OrganizationSource::Path, in_path, values);
         assert_eq!(path(Some("acme"), &[]), None);
         assert_eq!(path(Some("other"), &[]), Some("not_found"));
         assert_eq!(path(None, &["acme"]), Some("not_found"));
@@ -79,8 +79,10 @@ mod tests {
         let values: [(&[&'static str], bool); 5] =
             [(&[], true), (&["acme"], true), (&["acme", "other"], false), (&["ACME"], false), (&[""], false)];
         for (values, agrees) in values {
-            let (path, user) =
-                (named(OrganizationSource::Path, Some("acme"), values), named(OrganizationSource::User, None, values));
+            let (path, user) = (
+                read_name(OrganizationSource::Path, Some("acme"), values),
+                read_name(OrganizationSource::User, None, values),
+            );
             let expected = if agrees { (None, None) } else { (Some("not_found"), Some("organization_differs")) };
             assert_eq!((path, user), expected, "{values:?}");
         }

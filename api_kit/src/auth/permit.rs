@@ -17,22 +17,22 @@ pub struct Requirement<'a> {
 
 impl Requirement<'_> {
     /// Requires the permission for the tool of a run.
-    pub async fn for_run(self, store: &Store, run: &InvocationId) -> Result<(), Error> {
-        self.for_tool_read(store.tools().get_tool_of(&self.principal.organization, run)).await
+    pub async fn require_for_run(self, store: &Store, run: &InvocationId) -> Result<(), Error> {
+        self.require_for_read_tool(store.tools().get_tool_of(&self.principal.organization, run)).await
     }
 
-    pub async fn for_tool(self, store: &Store, tool: &ToolId) -> Result<(), Error> {
-        self.for_tool_read(store.tools().get_tool(&self.principal.organization, tool)).await
+    pub async fn require_for_tool(self, store: &Store, tool: &ToolId) -> Result<(), Error> {
+        self.require_for_read_tool(store.tools().get_tool(&self.principal.organization, tool)).await
     }
 
     /// Requires a grant without conditions: the tool is not known yet.
-    pub fn for_every_tool(self) -> Result<(), Error> {
+    pub fn require_for_every_tool(self) -> Result<(), Error> {
         let Self { principal, permission } = self;
         if principal.may(permission) { Ok(()) } else { Err(Error::Forbidden { permission }) }
     }
 
     /// Requires the permission for the tool that `read` returns, and reads only if a grant has conditions.
-    pub(super) async fn for_tool_read(
+    pub(super) async fn require_for_read_tool(
         self,
         read: impl Future<Output = registry::Result<Option<Tool>>>,
     ) -> Result<(), Error> {

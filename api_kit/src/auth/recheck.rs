@@ -22,18 +22,18 @@ struct RecheckedBody {
 }
 
 /// Wraps a body so that it fails with [`RightsEnded`] once the check of its request would fail.
-pub(super) fn rechecked(rights: Rights, body: Body) -> Body {
+pub(super) fn recheck_body(rights: Rights, body: Body) -> Body {
     if body.is_end_stream() {
         return body;
     }
     let rechecked = RecheckedBody { rights, body, checked_at: Instant::now() };
     Body::new(StreamBody::new(try_unfold(rechecked, |mut rechecked| async move {
-        Ok::<_, BoxError>(rechecked.next().await?.map(|frame| (frame, rechecked)))
+        Ok::<_, BoxError>(rechecked.read_frame().await?.map(|frame| (frame, rechecked)))
     })))
 }
 
 impl RecheckedBody {
-    async fn next(&mut self) -> Result<Option<Frame<Bytes>>, BoxError> {
+    async fn read_frame(&mut self) -> Result<Option<Frame<Bytes>>, BoxError> {
         let frame = self.body.frame().await.transpose().map_err(axum::Error::into_inner)?;
         if self.checked_at.elapsed() >= CHECK_AGE_MAX {
             self.checked_at = Instant::now();

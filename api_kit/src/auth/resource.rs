@@ -48,16 +48,16 @@ impl ResourceKind {
 impl ResourceRef {
     pub(super) async fn read(parts: &mut Parts, kind: ResourceKind) -> Self {
         let read = match kind {
-            ResourceKind::Tool => parameter(parts).await.map(Self::Tool),
-            ResourceKind::ToolName => parameter(parts).await.map(Self::ToolName),
-            ResourceKind::Invocation => parameter(parts).await.map(Self::Invocation),
+            ResourceKind::Tool => read_parameter(parts).await.map(Self::Tool),
+            ResourceKind::ToolName => read_parameter(parts).await.map(Self::ToolName),
+            ResourceKind::Invocation => read_parameter(parts).await.map(Self::Invocation),
             ResourceKind::None => None,
         };
         read.unwrap_or(Self::None)
     }
 
     /// Returns the tool that conditions are about.
-    pub(super) async fn tool(&self, store: &Store, principal: &Principal) -> registry::Result<Option<Tool>> {
+    pub(super) async fn find_tool(&self, store: &Store, principal: &Principal) -> registry::Result<Option<Tool>> {
         let organization = &principal.organization;
         match self {
             Self::Tool(tool) => store.tools().get_tool(organization, tool).await,
@@ -68,8 +68,8 @@ impl ResourceRef {
     }
 }
 
-async fn parameter<T: PathParameter>(parts: &mut Parts) -> Option<T> {
-    let text = extract::parameter(parts, &(), T::NAME).await.ok()?;
+async fn read_parameter<T: PathParameter>(parts: &mut Parts) -> Option<T> {
+    let text = extract::read_parameter(parts, &(), T::NAME).await.ok()?;
     T::parse_parameter(&text).ok()
 }
 

@@ -31,11 +31,11 @@ impl Error {
             | Self::Busy { .. }
             | Self::BodiesFull { owner: None } => Kind::Unavailable,
             Self::Internal { .. } => Kind::Internal,
-            Self::Registry(error) => registry_kind(error.kind()),
+            Self::Registry(error) => classify_registry_kind(error.kind()),
             Self::Other { kind, .. } => *kind,
             Self::Runner(error) => error.kind().into(),
-            Self::Builder(error) => builder_kind(error.kind()),
-            Self::Repository(error) => repository_kind(error.kind()),
+            Self::Builder(error) => classify_builder_kind(error.kind()),
+            Self::Repository(error) => classify_repository_kind(error.kind()),
             Self::InBuild { error, .. } => error.kind(),
         }
     }
@@ -164,7 +164,7 @@ impl From<builder::Error> for Error {
     }
 }
 
-fn registry_kind(kind: registry::ErrorKind) -> Kind {
+fn classify_registry_kind(kind: registry::ErrorKind) -> Kind {
     match kind {
         registry::ErrorKind::NotFound => Kind::NotFound,
         registry::ErrorKind::Conflict => Kind::Conflict,
@@ -188,7 +188,7 @@ impl From<runner::ErrorKind> for Kind {
     }
 }
 
-fn builder_kind(kind: builder::ErrorKind) -> Kind {
+fn classify_builder_kind(kind: builder::ErrorKind) -> Kind {
     match kind {
         builder::ErrorKind::BadRequest => Kind::BadRequest,
         builder::ErrorKind::NotFound => Kind::NotFound,
@@ -198,7 +198,7 @@ fn builder_kind(kind: builder::ErrorKind) -> Kind {
     }
 }
 
-fn repository_kind(kind: repository::ErrorKind) -> Kind {
+fn classify_repository_kind(kind: repository::ErrorKind) -> Kind {
     match kind {
         repository::ErrorKind::BadRequest => Kind::BadRequest,
         repository::ErrorKind::Missing | repository::ErrorKind::NotFound => Kind::NotFound,

@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::pointers::Pointers;
-use super::{Error, Kind, whole_seconds};
+use super::{Error, Kind, round_up_to_seconds};
 
 /// Bytes of a detail. The longest is a refusal with a compiler's output.
 const DETAIL_BYTES_MAX: usize = 64 << 10;
@@ -68,14 +68,14 @@ impl Error {
     pub fn into_refusal(self) -> Result<Refusal, Fault> {
         let (error, pointers) = self.with_pointers();
         let (status, code) = (error.kind().status(), error.code());
-        let retry_after_seconds = error.retry_after().map(|wait| whole_seconds(wait).max(1));
+        let retry_after_seconds = error.retry_after().map(|wait| round_up_to_seconds(wait).max(1));
         let detail = match (error.kind(), error) {
-            (Kind::Internal, error) => return Err(Fault { code, detail: with_causes(&error) }),
+            (Kind::Internal, error) => return Err(Fault { code, detail: join_causes(&error) }),
             (_, Self::Invalid { problems }) => json!(problems),
             (_, error) if error.is_anonymous() => json!(Self::NotFound.to_string()),
             (Kind::Unavailable, error) if !error.is_presentable() => {
-                tracing::warn!(error = with_causes(&error), "request refused for now");
-                json!(unavailable(&error))
+                tracing::warn!(error = join_causes(&error), "request refused for now");
+                json!(describe_unavailable(&error))
             }
             (_, error) => {
                 if let Self::Repository(repository::Error::Damaged { detail }) = &error {
@@ -89,7 +89,7 @@ impl Error {
 }
 
 /// The text for callers about an error whose own text may name paths of the machine.
-fn unavailable(error: &Error) -> &'static str {
+fn describe_unavailable(error: &Error) -> &'static str {
     match error {
         Error::Registry(registry::Error::StorageFailing { .. }) => {
             "The storage of the server is full or failing; tell its operator."
@@ -115,7 +115,7 @@ impl Fault {
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
         let code = RefusalCode(self.code);
-        let mut response = (self.status, self.extra_headers(), Json(&self)).into_response();
+        let mut response = (self.status, self.build_extra_headers(), Json(&self)).into_response();
         response.extensions_mut().insert(code);
         response.extensions_mut().insert(self);
         response
@@ -143,7 +143,7 @@ impl Refusal {
     }
 
     /// `Basic` comes first: git asks its credential helper only for Basic authentication.
-    fn extra_headers(&self) -> HeaderMap {
+    fn build_extra_headers(&self) -> HeaderMap {
         let mut headers = HeaderMap::new();
         if self.status == StatusCode::UNAUTHORIZED {
             headers.append(WWW_AUTHENTICATE, HeaderValue::from_static(r#"Basic realm="lathe""#));
@@ -166,7 +166,7 @@ fn cut(mut detail: String) -> String {
     detail
 }
 
-fn with_causes(error: &dyn std::error::Error) -> String {
+fn join_causes(error: &dyn std::error::Error) -> String {
     let causes = std::iter::successors(Some(error), |error| error.source());
     causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }

@@ -76,7 +76,7 @@ async fn parse<T: Send + 'static>(
 ) -> Result<T, Error> {
     let length = bytes.len();
     let parse = move || {
-        let parsed = parse_json(&bytes).map_err(|error| invalid("json_invalid", &error.to_string()));
+        let parsed = parse_json(&bytes).map_err(|error| refuse_body("json_invalid", &error.to_string()));
         read_value(parsed?)
     };
     do_heavy_work(length, parse).await.map_err(|error| Error::Internal { detail: error.to_string() })?
@@ -93,13 +93,13 @@ pub async fn read_object(request: Request) -> Result<Map<String, Value>, Error> 
     expect_json(&parts.headers)?;
     let object = |body| match body {
         Value::Object(fields) => Ok(fields),
-        _ => Err(invalid("dict_type", "Input should be an object")),
+        _ => Err(refuse_body("dict_type", "Input should be an object")),
     };
     parse(bytes, object).await
 }
 
 /// Reads a body of any content, also one that was stored.
-pub fn parsed<T: FromBody>(value: &Value) -> Result<T, Error> {
+pub fn parse_body<T: FromBody>(value: &Value) -> Result<T, Error> {
     read_fields(value, &IgnoredFields::default())
 }
 
@@ -116,14 +116,14 @@ pub(super) fn read_fields<T: FromBody>(value: &Value, ignored: &IgnoredFields) -
 
 fn expect_json(headers: &HeaderMap) -> Result<(), Error> {
     if headers.contains_key(CONTENT_ENCODING) {
-        return Err(invalid("content_encoding", "The body has a Content-Encoding: send it without compression"));
+        return Err(refuse_body("content_encoding", "The body has a Content-Encoding: send it without compression"));
     }
     let content_type = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let media_type = content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     if media_type == "application/json" || (media_type.starts_with("application/") && media_type.ends_with("+json")) {
         return Ok(());
     }
-    Err(invalid("content_type", "Content-Type should be application/json"))
+    Err(refuse_body("content_type", "Content-Type should be application/json"))
 }
 
 /// Refuses a body whose `Content-Length` is too large before the client sends it.
@@ -165,6 +165,6 @@ fn read_error(error: axum::Error) -> Error {
     }
 }
 
-fn invalid(kind: &'static str, message: &str) -> Error {
+fn refuse_body(kind: &'static str, message: &str) -> Error {
     Error::Invalid { problems: vec![Problem::new(vec!["body".into()], kind, message)] }
 }

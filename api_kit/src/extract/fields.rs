@@ -19,11 +19,11 @@ impl<T, F: Fn(&mut Fields) -> Option<T>> Decoder for Object<F> {
     type Value = T;
 
     fn schema(&self) -> Json {
-        schema_of(&self.0)
+        build_schema(&self.0)
     }
 
     fn decode(&self, node: &Node) -> Option<T> {
-        node.object()?;
+        node.read_object()?;
         (self.0)(&mut Fields { node: Some(node), schema: Map::new() })
     }
 }
@@ -39,7 +39,7 @@ impl<T: 'static> Decoder for Tagged<T> {
 
     fn schema(&self) -> Json {
         let of_kind = |(name, read): &Kind<T>| {
-            let mut schema = schema_of(read);
+            let mut schema = build_schema(read);
             schema["properties"]["type"] = json!({"const": name});
             if let Some(required) = schema["required"].as_array_mut() {
                 required.insert(0, "type".into());
@@ -50,7 +50,7 @@ impl<T: 'static> Decoder for Tagged<T> {
     }
 
     fn decode(&self, node: &Node) -> Option<T> {
-        let name = node.required("type")?.text()?;
+        let name = node.require_child("type")?.read_text()?;
         let Some((_, read)) = self.0.iter().find(|(known, _)| *known == name) else {
             let names: Vec<&str> = self.0.iter().map(|(name, _)| *name).collect();
             return node.note("enum", &format!("type should be one of: {}", names.join(", ")));
@@ -59,7 +59,7 @@ impl<T: 'static> Decoder for Tagged<T> {
     }
 }
 
-fn schema_of<T>(read: &impl Fn(&mut Fields) -> Option<T>) -> Json {
+fn build_schema<T>(read: &impl Fn(&mut Fields) -> Option<T>) -> Json {
     let schema = Map::from_iter([("type".to_owned(), "object".into()), ("properties".to_owned(), json!({}))]);
     let mut fields = Fields { node: None, schema };
     read(&mut fields);
@@ -68,9 +68,9 @@ fn schema_of<T>(read: &impl Fn(&mut Fields) -> Option<T>) -> Json {
 
 impl Fields<'_> {
     /// A field that must be present.
-    pub fn required<D: Decoder>(&mut self, name: &str, decoder: D) -> Option<D::Value> {
+    pub fn read_required<D: Decoder>(&mut self, name: &str, decoder: D) -> Option<D::Value> {
         if let Some(node) = self.node {
-            return decoder.decode(&node.required(name)?);
+            return decoder.decode(&node.require_child(name)?);
         }
         self.describe(name, decoder.schema());
         if let Some(required) = self.schema.entry("required").or_insert_with(|| json!([])).as_array_mut() {
@@ -80,18 +80,18 @@ impl Fields<'_> {
     }
 
     /// A field that may be absent or null.
-    pub fn optional<D: Decoder>(&mut self, name: &str, decoder: D) -> Option<D::Value> {
+    pub fn read_optional<D: Decoder>(&mut self, name: &str, decoder: D) -> Option<D::Value> {
         if let Some(node) = self.node {
-            return decoder.decode(&node.optional(name)?);
+            return decoder.decode(&node.find_child(name)?);
         }
-        self.describe(name, or_null(decoder.schema()));
+        self.describe(name, admit_null(decoder.schema()));
         None
     }
 
     /// Requires that at most one of two optional fields is present.
-    pub fn at_most_one_of(&mut self, [first, second]: [&str; 2]) {
+    pub fn require_at_most_one(&mut self, first: &str, second: &str) {
         if let Some(node) = self.node {
-            if let (Some(_), Some(other)) = (node.optional(first), node.optional(second)) {
+            if let (Some(_), Some(other)) = (node.find_child(first), node.find_child(second)) {
                 other.note::<()>("value_error", &format!("cannot be combined with {first}"));
             }
             return;
@@ -102,9 +102,9 @@ impl Fields<'_> {
     }
 
     /// Requires that at least one of these optional fields is present.
-    pub fn at_least_one_of<const N: usize>(&mut self, names: [&str; N]) {
+    pub fn require_at_least_one<const N: usize>(&mut self, names: [&str; N]) {
         if let Some(node) = self.node {
-            if names.iter().all(|name| node.optional(name).is_none()) {
+            if names.iter().all(|name| node.find_child(name).is_none()) {
                 node.note::<()>("missing", &format!("{} is required", names.join(" or ")));
             }
             return;
@@ -114,13 +114,13 @@ impl Fields<'_> {
     }
 
     /// Requires that exactly one of two optional fields is present.
-    pub fn exactly_one_of(&mut self, [first, second]: [&str; 2]) {
+    pub fn require_exactly_one(&mut self, first: &str, second: &str) {
         let Some(node) = self.node else {
             let given = |name: &str| json!({"required": [name], "properties": {name: {"not": {"type": "null"}}}});
             self.schema.insert("oneOf".to_owned(), json!([given(first), given(second)]));
             return;
         };
-        match (node.optional(first), node.optional(second)) {
+        match (node.find_child(first), node.find_child(second)) {
             (Some(_), Some(other)) => other.note::<()>("value_error", &format!("cannot be combined with {first}")),
             (None, None) => node.note("missing", &format!("{first} or {second} is required")),
             _ => None,
@@ -128,22 +128,22 @@ impl Fields<'_> {
     }
 
     /// Marks the schema as necessary but not sufficient; the mark names the parser that decides.
-    pub fn parsed_as(&mut self, mark: &str) {
+    pub fn mark_parsed_as(&mut self, mark: &str) {
         if self.node.is_none() {
             self.schema.insert("x-parsed".to_owned(), mark.into());
         }
     }
 
     /// The value, or a problem of the whole object.
-    pub fn checked<T>(&self, result: Result<T, registry::InvalidValue>) -> Option<T> {
+    pub fn check<T>(&self, result: Result<T, registry::InvalidValue>) -> Option<T> {
         result.map_or_else(|error| self.node?.note("value_error", &error.to_string()), Some)
     }
 
     /// The value, or a problem of the field `name`; of the whole object when the field is absent.
-    pub fn checked_field<T>(&self, name: &str, result: Result<T, registry::InvalidValue>) -> Option<T> {
+    pub fn check_field<T>(&self, name: &str, result: Result<T, registry::InvalidValue>) -> Option<T> {
         let note = |error: registry::InvalidValue| {
             let node = self.node?;
-            node.optional(name).as_ref().unwrap_or(node).note("value_error", &error.to_string())
+            node.find_child(name).as_ref().unwrap_or(node).note("value_error", &error.to_string())
         };
         result.map_or_else(note, Some)
     }
@@ -161,7 +161,7 @@ impl Fields<'_> {
 }
 
 /// Makes a schema admit null.
-pub fn or_null(mut schema: Json) -> Json {
+pub fn admit_null(mut schema: Json) -> Json {
     if let Some(alternatives) = schema.get_mut("anyOf").and_then(Json::as_array_mut) {
         alternatives.push(json!({"type": "null"}));
         return schema;

@@ -34,39 +34,39 @@ impl<S: Sync, T: FromBody + Send + 'static> FromRequest<S> for Idempotent<T> {
     type Rejection = Error;
 
     async fn from_request(request: Request, _: &S) -> Result<Self, Error> {
-        let key = key(request.headers())?;
+        let key = read_key(request.headers())?;
         let ignored = IgnoredFields::of(&request);
         let asked = key.map(|key| (key, request.method().clone(), request.uri().clone()));
         let read = move |body: Value| {
-            let once = asked.map(|(key, method, uri)| Once { key, request: fingerprint(&method, &uri, &body) });
+            let once = asked.map(|(key, method, uri)| Once { key, request: digest_request(&method, &uri, &body) });
             Ok(Self { request: read_fields(&body, &ignored)?, once })
         };
         read_json(request, read).await
     }
 }
 
-fn key(headers: &HeaderMap) -> Result<Option<IdempotencyKey>, Error> {
+fn read_key(headers: &HeaderMap) -> Result<Option<IdempotencyKey>, Error> {
     let mut given = headers.get_all(HEADER).iter();
     let Some(key) = given.next() else { return Ok(None) };
     if given.next().is_some() {
-        return Err(refused("value_error", "should occur once".into()));
+        return Err(refuse_key("value_error", "should occur once".into()));
     }
     let text = key.to_str().unwrap_or_default();
-    let key = IdempotencyKey::parse(text).map_err(|error| refused("value_error", error.to_string()))?;
+    let key = IdempotencyKey::parse(text).map_err(|error| refuse_key("value_error", error.to_string()))?;
     Ok(Some(key))
 }
 
 /// The error of another request under a key in use.
-pub fn key_reused() -> Error {
-    refused("idempotency_key_reused", "this key belongs to another request; use a new key".into())
+pub fn refuse_reused_key() -> Error {
+    refuse_key("idempotency_key_reused", "this key belongs to another request; use a new key".into())
 }
 
-fn refused(kind: &'static str, message: String) -> Error {
+fn refuse_key(kind: &'static str, message: String) -> Error {
     Error::Invalid { problems: vec![Problem::new(vec!["header".into(), HEADER.into()], kind, message)] }
 }
 
 /// A digest of method, path and body. White space, the order of keys and a slash at the end of the path do not count.
-fn fingerprint(method: &Method, uri: &Uri, body: &Value) -> Digest {
+fn digest_request(method: &Method, uri: &Uri, body: &Value) -> Digest {
     let path = uri.path().trim_end_matches('/');
     Digest::of(format!("{method} {path}\n{body}").as_bytes())
 }
@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     fn of(method: Method, path: &str, body: &str) -> Digest {
-        fingerprint(&method, &path.parse().unwrap(), &serde_json::from_str(body).unwrap())
+        digest_request(&method, &path.parse().unwrap(), &serde_json::from_str(body).unwrap())
     }
 
     #[test]
@@ -101,7 +101,7 @@ mod tests {
             for value in values {
                 headers.append(HEADER, axum::http::HeaderValue::from_bytes(value).unwrap());
             }
-            key(&headers).map(|key| key.is_some())
+            read_key(&headers).map(|key| key.is_some())
         };
         assert!(!given(&[]).unwrap());
         assert!(given(&[b"8f0e-\"x\""]).unwrap() && given(&[&[b'k'; 255]]).unwrap());

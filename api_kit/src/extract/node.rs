@@ -9,7 +9,7 @@ use std::ops::RangeInclusive;
 
 use serde_json::{Map, Value};
 
-use super::numbers::whole;
+use super::numbers::find_whole;
 use crate::error::{Error, LocationStep, Problem};
 
 /// Problems that one response lists. Nobody reads more, and a body of a megabyte can have hundreds of thousands.
@@ -80,37 +80,37 @@ impl<'a> Node<'a> {
     }
 
     /// Returns the value under `key`; its absence is a problem.
-    pub fn required(&self, key: &str) -> Option<Self> {
+    pub fn require_child(&self, key: &str) -> Option<Self> {
         self.note_asked(key);
-        let found = self.object()?.get(key);
+        let found = self.read_object()?.get(key);
         if found.is_none() {
-            self.child(self.value, key.into()).note::<()>("missing", "Field required");
+            self.build_child(self.value, key.into()).note::<()>("missing", "Field required");
         }
-        found.map(|value| self.child(value, key.into()))
+        found.map(|value| self.build_child(value, key.into()))
     }
 
     /// Returns the value under `key`, or `None` when it is absent or null.
-    pub fn optional(&self, key: &str) -> Option<Self> {
+    pub fn find_child(&self, key: &str) -> Option<Self> {
         self.note_asked(key);
-        let value = self.object()?.get(key)?;
-        (!value.is_null()).then(|| self.child(value, key.into()))
+        let value = self.read_object()?.get(key)?;
+        (!value.is_null()).then(|| self.build_child(value, key.into()))
     }
 
-    pub fn object(&self) -> Option<&'a Map<String, Value>> {
+    pub fn read_object(&self) -> Option<&'a Map<String, Value>> {
         match self.value {
             Value::Object(map) => Some(map),
             _ => self.note("dict_type", "Input should be an object"),
         }
     }
 
-    pub fn text(&self) -> Option<&'a str> {
+    pub fn read_text(&self) -> Option<&'a str> {
         match self.value {
             Value::String(text) => Some(text),
             _ => self.note("string_type", "Input should be a string"),
         }
     }
 
-    pub fn boolean(&self) -> Option<bool> {
+    pub fn read_boolean(&self) -> Option<bool> {
         match self.value {
             Value::Bool(value) => Some(*value),
             _ => self.note("bool_type", "Input should be true or false"),
@@ -118,11 +118,11 @@ impl<'a> Node<'a> {
     }
 
     /// A whole number within `bounds`.
-    pub(super) fn whole_number(&self, bounds: &RangeInclusive<i64>) -> Option<i64> {
+    pub(super) fn read_whole_number(&self, bounds: &RangeInclusive<i64>) -> Option<i64> {
         let Some(number) = self.value.as_number() else {
             return self.note("int_type", "Input should be a whole number");
         };
-        match whole(number) {
+        match find_whole(number) {
             Some(whole) if bounds.contains(&whole) => Some(whole),
             Some(whole) if whole < 0 && *bounds.start() >= 0 => self.note("int_type", "Input should be a whole number"),
             None if !number.is_u64() => self.note("int_type", "Input should be a whole number"),
@@ -131,7 +131,7 @@ impl<'a> Node<'a> {
     }
 
     /// A number within `bounds`.
-    pub(super) fn number(&self, bounds: &RangeInclusive<f64>) -> Option<f64> {
+    pub(super) fn read_number(&self, bounds: &RangeInclusive<f64>) -> Option<f64> {
         match self.value.as_number().and_then(serde_json::Number::as_f64) {
             Some(number) if bounds.contains(&number) => Some(number),
             Some(_) => self.note("range", &format!("Input should be from {} to {}", bounds.start(), bounds.end())),
@@ -140,12 +140,12 @@ impl<'a> Node<'a> {
     }
 
     /// A text that `parse` accepts.
-    pub fn parsed<T>(&self, parse: impl FnOnce(&str) -> Result<T, String>) -> Option<T> {
-        parse(self.text()?).map_or_else(|error| self.note("value_error", &error), Some)
+    pub fn parse_text<T>(&self, parse: impl FnOnce(&str) -> Result<T, String>) -> Option<T> {
+        parse(self.read_text()?).map_or_else(|error| self.note("value_error", &error), Some)
     }
 
     /// The items of a list whose length is within `length`.
-    pub(super) fn items(&self, length: &RangeInclusive<usize>) -> Option<Vec<Self>> {
+    pub(super) fn read_items(&self, length: &RangeInclusive<usize>) -> Option<Vec<Self>> {
         let Value::Array(items) = self.value else {
             return self.note("list_type", "Input should be a list");
         };
@@ -155,16 +155,22 @@ impl<'a> Node<'a> {
         if items.len() > *length.end() {
             return self.note("too_long", &format!("List should have at most {} items", length.end()));
         }
-        Some(items.iter().enumerate().map(|(index, value)| self.child(value, LocationStep::Index(index))).collect())
+        Some(
+            items
+                .iter()
+                .enumerate()
+                .map(|(index, value)| self.build_child(value, LocationStep::Index(index)))
+                .collect(),
+        )
     }
 
     /// The entries of an object with at most `count_max` entries.
-    pub fn entries(&self, count_max: usize) -> Option<Vec<(&'a str, Self)>> {
-        let map = self.object()?;
+    pub fn read_entries(&self, count_max: usize) -> Option<Vec<(&'a str, Self)>> {
+        let map = self.read_object()?;
         if map.len() > count_max {
             return self.note("too_long", &format!("Object should have at most {count_max} entries"));
         }
-        Some(map.iter().map(|(key, value)| (key.as_str(), self.child(value, key.as_str().into()))).collect())
+        Some(map.iter().map(|(key, value)| (key.as_str(), self.build_child(value, key.as_str().into()))).collect())
     }
 
     /// Notes a problem of form; the response is 422.
@@ -189,7 +195,7 @@ impl<'a> Node<'a> {
         }
     }
 
-    fn child(&self, value: &'a Value, step: LocationStep) -> Self {
+    fn build_child(&self, value: &'a Value, step: LocationStep) -> Self {
         let mut location = self.location.clone();
         location.push(step);
         Self { value, location, problems: self.problems }

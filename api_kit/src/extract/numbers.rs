@@ -8,7 +8,7 @@ use serde_json::Number;
 const WHOLE_FLOATS: RangeInclusive<f64> = -9_007_199_254_740_991.0..=9_007_199_254_740_991.0;
 
 /// The whole number that a JSON number stands for, if it stands for one.
-pub(super) fn whole(number: &Number) -> Option<i64> {
+pub(super) fn find_whole(number: &Number) -> Option<i64> {
     if let Some(whole) = number.as_i64() {
         return Some(whole);
     }

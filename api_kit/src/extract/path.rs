@@ -37,7 +37,7 @@ impl<S: Send + Sync, T: PathParameter> FromRequestParts<S> for InPath<T> {
     type Rejection = Error;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Error> {
-        let text = parameter(parts, state, T::NAME).await?;
+        let text = read_parameter(parts, state, T::NAME).await?;
         T::parse_parameter(&text).map(Self).map_err(|error| {
             let location = vec!["path".into(), T::NAME.into()];
             Error::Invalid { problems: vec![Problem::new(location, "value_error", error)] }
@@ -50,7 +50,7 @@ impl<S: Send + Sync, T: PathParameter> FromRequestParts<S> for InPath<T> {
 struct Decoded(Arc<RawPathParams>);
 
 /// Returns the text of the parameter `name`. A text that is not UTF-8 cannot name anything: it is not found.
-pub async fn parameter<S: Send + Sync>(parts: &mut Parts, state: &S, name: &str) -> Result<String, Error> {
+pub async fn read_parameter<S: Send + Sync>(parts: &mut Parts, state: &S, name: &str) -> Result<String, Error> {
     let Decoded(parameters) = match parts.extensions.get() {
         Some(Decoded(known)) => Decoded(known.clone()),
         None => decode(parts, state).await?,

@@ -88,54 +88,64 @@ impl QueryParameters {
     }
 
     /// The values of a parameter, in order.
-    pub fn many<D: TextDecoder>(&mut self, name: &'static str, text: &'static str, decoder: &D) -> Vec<D::Value> {
-        self.describe(|| Parameter::query(name, text, optional_list(list_schema(decoder))));
-        self.values(name, decoder)
+    pub fn read_many<D: TextDecoder>(&mut self, name: &'static str, text: &'static str, decoder: &D) -> Vec<D::Value> {
+        self.describe(|| Parameter::query(name, text, make_list_optional(build_list_schema(decoder))));
+        self.parse_values(name, decoder)
     }
 
     /// The values of a parameter, in order. A repeated value is a problem.
-    pub fn distinct<D: TextDecoder>(&mut self, name: &'static str, text: &'static str, decoder: &D) -> Vec<D::Value> {
-        self.describe(|| Parameter::query(name, text, optional_list(set_schema(decoder))));
-        self.different_values(name, decoder)
+    pub fn read_distinct<D: TextDecoder>(
+        &mut self,
+        name: &'static str,
+        text: &'static str,
+        decoder: &D,
+    ) -> Vec<D::Value> {
+        self.describe(|| Parameter::query(name, text, make_list_optional(build_set_schema(decoder))));
+        self.parse_different_values(name, decoder)
     }
 
-    /// Like [`Self::distinct`], for a parameter that must occur.
-    pub fn distinct_required<D: TextDecoder>(
+    /// Like [`Self::read_distinct`], for a parameter that must occur.
+    pub fn read_distinct_required<D: TextDecoder>(
         &mut self,
         name: &'static str,
         text: &'static str,
         decoder: &D,
     ) -> Vec<D::Value> {
         self.describe(|| {
-            let mut schema = set_schema(decoder);
+            let mut schema = build_set_schema(decoder);
             schema["minItems"] = json!(1);
             Parameter::query(name, text, schema).required()
         });
         self.require(name);
-        self.different_values(name, decoder)
+        self.parse_different_values(name, decoder)
     }
 
     /// The value of a parameter that may be absent.
-    pub fn one<D: TextDecoder>(&mut self, name: &'static str, text: &'static str, decoder: &D) -> Option<D::Value> {
-        self.describe(|| Parameter::query(name, text, item_schema(decoder)));
-        self.value(name, decoder)
-    }
-
-    /// The value of a parameter that must occur; `None` when a problem was noted.
-    pub fn one_required<D: TextDecoder>(
+    pub fn read_one<D: TextDecoder>(
         &mut self,
         name: &'static str,
         text: &'static str,
         decoder: &D,
     ) -> Option<D::Value> {
-        self.describe(|| Parameter::query(name, text, item_schema(decoder)).required());
-        self.require(name);
-        self.value(name, decoder)
+        self.describe(|| Parameter::query(name, text, build_item_schema(decoder)));
+        self.parse_value(name, decoder)
     }
 
-    pub fn boolean(&mut self, name: &'static str, text: &'static str) -> Option<bool> {
+    /// The value of a parameter that must occur; `None` when a problem was noted.
+    pub fn read_one_required<D: TextDecoder>(
+        &mut self,
+        name: &'static str,
+        text: &'static str,
+        decoder: &D,
+    ) -> Option<D::Value> {
+        self.describe(|| Parameter::query(name, text, build_item_schema(decoder)).required());
+        self.require(name);
+        self.parse_value(name, decoder)
+    }
+
+    pub fn read_boolean(&mut self, name: &'static str, text: &'static str) -> Option<bool> {
         self.describe(|| Parameter::query(name, text, json!({"type": "boolean"})));
-        let value = match self.last(name)?.to_ascii_lowercase().as_str() {
+        let value = match self.find_last(name)?.to_ascii_lowercase().as_str() {
             "true" | "1" | "on" | "t" | "y" | "yes" => Some(true),
             "false" | "0" | "off" | "f" | "n" | "no" => Some(false),
             _ => None,
@@ -147,15 +157,15 @@ impl QueryParameters {
     }
 
     /// Reads `limit` and `continuation_token`.
-    pub fn page(&mut self, limits: RangeInclusive<u64>, default: u64) -> Page {
-        let limit = self.integer("limit", "Items on the page, at most.", limits, default);
+    pub fn read_page(&mut self, limits: RangeInclusive<u64>, default: u64) -> Page {
+        let limit = self.read_integer("limit", "Items on the page, at most.", limits, default);
         let text = "The `continuation_token` of the page before; 0 starts at the beginning.";
-        let token = self.integer("continuation_token", text, 0..=TOKEN_MAX, 0);
+        let token = self.read_integer("continuation_token", text, 0..=TOKEN_MAX, 0);
         Page { limit: u32::try_from(limit).unwrap_or(u32::MAX), token }
     }
 
     /// A whole number within `bounds`, or `default`.
-    pub fn integer(
+    pub fn read_integer(
         &mut self,
         name: &'static str,
         text: &'static str,
@@ -167,7 +177,7 @@ impl QueryParameters {
             let schema = json!({"type": "integer", "minimum": least, "maximum": most, "default": default});
             Parameter::query(name, text, schema)
         });
-        let Some(text) = self.last(name) else { return default };
+        let Some(text) = self.find_last(name) else { return default };
         let Ok(value) = text.trim().parse::<i128>() else {
             self.note(name, "int_parsing", "Input should be a whole number".into());
             return default;
@@ -192,12 +202,12 @@ impl QueryParameters {
     }
 
     fn require(&mut self, name: &str) {
-        if self.last(name).is_none() {
+        if self.find_last(name).is_none() {
             self.note(name, "missing", "Field required".into());
         }
     }
 
-    fn values<D: TextDecoder>(&mut self, name: &str, decoder: &D) -> Vec<D::Value> {
+    fn parse_values<D: TextDecoder>(&mut self, name: &str, decoder: &D) -> Vec<D::Value> {
         let mut values = Vec::new();
         let given = self.pairs.iter().filter(|(key, _)| key == name);
         for (index, (_, text)) in given.enumerate() {
@@ -214,17 +224,17 @@ impl QueryParameters {
 
     /// The values of a set. As `uniqueItems` has it, what must differ is the text that was sent: `0,0` and `0, 0` are
     /// two items of one value.
-    fn different_values<D: TextDecoder>(&mut self, name: &str, decoder: &D) -> Vec<D::Value> {
+    fn parse_different_values<D: TextDecoder>(&mut self, name: &str, decoder: &D) -> Vec<D::Value> {
         let mut seen = HashSet::new();
         let given = self.pairs.iter().filter(|(key, _)| key == name);
         if !given.map(|(_, text)| text).all(|text| seen.insert(text)) {
             self.note(name, "unique_items", "List should have unique items".into());
         }
-        self.values(name, decoder)
+        self.parse_values(name, decoder)
     }
 
-    fn value<D: TextDecoder>(&mut self, name: &str, decoder: &D) -> Option<D::Value> {
-        match parse(decoder, self.last(name)?) {
+    fn parse_value<D: TextDecoder>(&mut self, name: &str, decoder: &D) -> Option<D::Value> {
+        match parse(decoder, self.find_last(name)?) {
             Ok(value) => Some(value),
             Err(error) => {
                 self.note(name, "value_error", error);
@@ -233,7 +243,7 @@ impl QueryParameters {
         }
     }
 
-    fn last(&self, name: &str) -> Option<&str> {
+    fn find_last(&self, name: &str) -> Option<&str> {
         self.pairs.iter().rev().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
     }
 
@@ -248,7 +258,7 @@ fn parse<D: TextDecoder>(decoder: &D, text: &str) -> Result<D::Value, String> {
 }
 
 /// The schema of a text. One that says nothing about its characters gets the rule about NUL.
-fn item_schema(decoder: &impl TextDecoder) -> Value {
+fn build_item_schema(decoder: &impl TextDecoder) -> Value {
     let mut schema = decoder.schema();
     let has_rule = ["pattern", "enum", "format", "x-parsed"].iter().any(|rule| schema.get(rule).is_some());
     if schema["type"] == "string" && !has_rule {
@@ -257,18 +267,18 @@ fn item_schema(decoder: &impl TextDecoder) -> Value {
     schema
 }
 
-fn list_schema(decoder: &impl TextDecoder) -> Value {
-    json!({"type": "array", "items": item_schema(decoder), "maxItems": PARAMETERS_MAX})
+fn build_list_schema(decoder: &impl TextDecoder) -> Value {
+    json!({"type": "array", "items": build_item_schema(decoder), "maxItems": PARAMETERS_MAX})
 }
 
 /// The schema of a list without repetition.
-fn set_schema(decoder: &impl TextDecoder) -> Value {
-    let mut schema = list_schema(decoder);
+fn build_set_schema(decoder: &impl TextDecoder) -> Value {
+    let mut schema = build_list_schema(decoder);
     schema["uniqueItems"] = json!(true);
     schema
 }
 
-fn optional_list(mut schema: Value) -> Value {
+fn make_list_optional(mut schema: Value) -> Value {
     schema["default"] = json!([]);
     schema
 }

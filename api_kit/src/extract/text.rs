@@ -45,7 +45,7 @@ impl<T> Decoder for Text<T> {
     }
 
     fn decode(&self, node: &Node) -> Option<T> {
-        node.parsed(self.parse)
+        node.parse_text(self.parse)
     }
 }
 
@@ -93,7 +93,7 @@ impl<T: Copy + 'static> Decoder for OneOf<T> {
     }
 
     fn decode(&self, node: &Node) -> Option<T> {
-        self.find(node.text()?).map_or_else(|error| node.note("enum", &format!("Input {error}")), Some)
+        self.find(node.read_text()?).map_or_else(|error| node.note("enum", &format!("Input {error}")), Some)
     }
 }
 

@@ -47,7 +47,7 @@ impl Decoder for Boolean {
     }
 
     fn decode(&self, node: &Node) -> Option<bool> {
-        node.boolean()
+        node.read_boolean()
     }
 }
 
@@ -59,7 +59,7 @@ impl Decoder for WholeNumber {
     }
 
     fn decode(&self, node: &Node) -> Option<i64> {
-        node.whole_number(&self.0)
+        node.read_whole_number(&self.0)
     }
 }
 
@@ -71,7 +71,7 @@ impl Decoder for Number {
     }
 
     fn decode(&self, node: &Node) -> Option<f64> {
-        node.number(&self.0)
+        node.read_number(&self.0)
     }
 }
 
@@ -87,7 +87,7 @@ impl<D: Decoder> Decoder for List<D> {
     }
 
     fn decode(&self, node: &Node) -> Option<Vec<D::Value>> {
-        let items: Vec<_> = node.items(&self.length)?.iter().map(|item| self.items.decode(item)).collect();
+        let items: Vec<_> = node.read_items(&self.length)?.iter().map(|item| self.items.decode(item)).collect();
         items.into_iter().collect()
     }
 }
@@ -100,7 +100,7 @@ impl<A: Decoder, B: Decoder> Decoder for Pair<A, B> {
     }
 
     fn decode(&self, node: &Node) -> Option<Self::Value> {
-        let items = node.items(&(2..=2))?;
+        let items = node.read_items(&(2..=2))?;
         let (first, second) = (self.0.decode(items.first()?), self.1.decode(items.get(1)?));
         first.zip(second)
     }
@@ -120,7 +120,7 @@ impl<K: TextDecoder<Value: Ord>, V: Decoder> Decoder for TextMap<K, V> {
             let parsed = self.keys.parse(key).map_or_else(|error| value.note("value_error", &error), Some);
             parsed.zip(self.values.decode(value))
         };
-        let entries: Vec<_> = node.entries(self.entries_max)?.iter().map(entry).collect();
+        let entries: Vec<_> = node.read_entries(self.entries_max)?.iter().map(entry).collect();
         entries.into_iter().collect()
     }
 }
@@ -133,7 +133,7 @@ impl Decoder for AnyObject {
     }
 
     fn decode(&self, node: &Node) -> Option<Self::Value> {
-        node.object().cloned()
+        node.read_object().cloned()
     }
 }
 
@@ -145,6 +145,6 @@ impl Decoder for ObjectText {
     }
 
     fn decode(&self, node: &Node) -> Option<RawJson> {
-        node.object().map(RawJson::from)
+        node.read_object().map(RawJson::from)
     }
 }

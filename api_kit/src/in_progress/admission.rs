@@ -11,13 +11,13 @@ use registry::{AccountId, OrganizationId, Principal};
 use super::bounds::{Bound, Bounds, RequestBounds};
 use crate::body_end::OnBodyEnd;
 use crate::error::Error;
-use crate::server::{StreamOwner, client_of};
+use crate::server::{StreamOwner, find_client};
 
 /// Admits requests. Clones share the counts.
 #[derive(Clone)]
-pub struct RequestAdmission(Arc<Shared>);
+pub struct RequestAdmission(Arc<RequestCounts>);
 
-struct Shared {
+struct RequestCounts {
     bounds: Bounds,
     /// Only of those with a request in progress, so that the connections bound the table.
     counts: Mutex<HashMap<RequestOwner, Counts>>,
@@ -39,7 +39,7 @@ struct Counts {
 
 /// A request in progress. Dropping the permit ends it.
 pub struct RequestPermit {
-    shared: Arc<Shared>,
+    shared: Arc<RequestCounts>,
     owners: Vec<RequestOwner>,
     is_stream: Mutex<bool>,
 }
@@ -50,12 +50,12 @@ pub struct StreamAdmission(Weak<RequestPermit>);
 
 impl RequestAdmission {
     pub fn new(bounds: RequestBounds, connections: usize) -> Self {
-        Self(Arc::new(Shared { bounds: bounds.of(connections), counts: Mutex::default() }))
+        Self(Arc::new(RequestCounts { bounds: bounds.of(connections), counts: Mutex::default() }))
     }
 
     /// Admits a request without credentials, or one whose credentials are not checked yet.
     pub fn admit_address(&self, address: IpAddr) -> Result<Arc<RequestPermit>, Error> {
-        self.admit(vec![RequestOwner::Address(client_of(address))])
+        self.admit(vec![RequestOwner::Address(find_client(address))])
     }
 
     /// Admits a request of a user.
@@ -66,7 +66,7 @@ impl RequestAdmission {
     }
 
     fn admit(&self, owners: Vec<RequestOwner>) -> Result<Arc<RequestPermit>, Error> {
-        let Shared { bounds, counts } = &*self.0;
+        let RequestCounts { bounds, counts } = &*self.0;
         let mut counts = counts.lock();
         for owner in &owners {
             let limit = owner.bound(bounds).requests;
@@ -101,19 +101,19 @@ impl RequestOwner {
 }
 
 impl RequestPermit {
-    pub fn streams(self: &Arc<Self>) -> StreamAdmission {
+    pub fn admit_streams(self: &Arc<Self>) -> StreamAdmission {
         StreamAdmission(Arc::downgrade(self))
     }
 
     /// Counts the request as a listening stream from now on, and returns the owner that its connection is evicted with.
     fn become_stream(&self) -> Result<StreamOwner, Error> {
-        let Shared { bounds, counts } = &*self.shared;
+        let RequestCounts { bounds, counts } = &*self.shared;
         let (mut is_stream, mut counts) = (self.is_stream.lock(), counts.lock());
         if !*is_stream {
             for owner in &self.owners {
                 let limit = owner.bound(bounds).streams;
                 if counts.get(owner).is_some_and(|counts| counts.streams >= limit) {
-                    return Err(too_many_streams(owner.name(), limit));
+                    return Err(refuse_stream(owner.name(), limit));
                 }
             }
             for owner in &self.owners {
@@ -147,7 +147,7 @@ impl OnBodyEnd for Arc<RequestPermit> {
     fn on_body_end(self, _: bool) {}
 }
 
-fn too_many_streams(owner: &str, limit: usize) -> Error {
+fn refuse_stream(owner: &str, limit: usize) -> Error {
     let streams = if limit == 1 { "stream" } else { "streams" };
     let detail = format!(
         "This {owner} has {limit} listening {streams}, which is the most it may have; end one of them, or listen with one stream \
@@ -173,7 +173,7 @@ mod tests {
 
     use super::*;
 
-    fn admission() -> RequestAdmission {
+    fn start_admission() -> RequestAdmission {
         let bounds = RequestBounds {
             per_organization: Some(3),
             per_user: Some(2),
@@ -194,47 +194,47 @@ mod tests {
         }
     }
 
-    fn refusal<T>(admitted: Result<T, Error>) -> Option<String> {
+    fn find_refusal_code<T>(admitted: Result<T, Error>) -> Option<String> {
         admitted.err().map(|error| error.to_string())
     }
 
     #[test]
     fn users_and_organizations_have_bounds_and_others_do_not_notice() {
-        let admission = admission();
+        let admission = start_admission();
         let admit = |organization, user| admission.admit_user(&principal(organization, user));
         let mut first = vec![admit("acme", "ada").unwrap(), admit("acme", "ada").unwrap()];
-        assert!(refusal(admit("acme", "ada")).unwrap().contains("user has 2 requests in progress"));
+        assert!(find_refusal_code(admit("acme", "ada")).unwrap().contains("user has 2 requests in progress"));
         first.push(admit("acme", "bob").unwrap());
-        assert!(refusal(admit("acme", "eve")).unwrap().contains("organization has 3 requests in progress"));
+        assert!(find_refusal_code(admit("acme", "eve")).unwrap().contains("organization has 3 requests in progress"));
         let _other = admit("other", "ada").unwrap();
         drop(first.pop());
-        assert!(refusal(admit("acme", "eve")).is_none(), "a request has ended");
+        assert!(find_refusal_code(admit("acme", "eve")).is_none(), "a request has ended");
     }
 
     #[test]
     fn streams_have_bounds_of_their_own() {
-        let admission = admission();
+        let admission = start_admission();
         let admit = |user| admission.admit_user(&principal("acme", user)).unwrap();
         let first = admit("ada");
-        assert_eq!(first.streams().begin().unwrap(), first.streams().begin().unwrap(), "it is one stream");
+        assert_eq!(first.admit_streams().begin().unwrap(), first.admit_streams().begin().unwrap(), "it is one stream");
         let second = admit("ada");
-        assert!(refusal(second.streams().begin()).unwrap().contains("user has 1 listening stream"));
+        assert!(find_refusal_code(second.admit_streams().begin()).unwrap().contains("user has 1 listening stream"));
         drop(first);
-        second.streams().begin().unwrap();
+        second.admit_streams().begin().unwrap();
         let other = admit("bob");
-        other.streams().begin().unwrap();
+        other.admit_streams().begin().unwrap();
         drop((second, other));
         assert!(admission.0.counts.lock().is_empty(), "nothing is left of what has ended");
     }
 
     #[test]
     fn a_network_is_one_address() {
-        let admission = admission();
+        let admission = start_admission();
         let admit = |address: &str| admission.admit_address(address.parse().unwrap());
         let first = admit("2001:db8::1").unwrap();
-        assert!(refusal(admit("2001:db8::2")).unwrap().contains("address has 1 request in progress"));
-        assert!(refusal(admit("192.0.2.1")).is_none());
+        assert!(find_refusal_code(admit("2001:db8::2")).unwrap().contains("address has 1 request in progress"));
+        assert!(find_refusal_code(admit("192.0.2.1")).is_none());
         drop(first);
-        assert!(refusal(admit("2001:db8::2")).is_none());
+        assert!(find_refusal_code(admit("2001:db8::2")).is_none());
     }
 }

@@ -111,10 +111,10 @@ impl Work {
             Self::ClientDocuments => {
                 ("the host of the client", ("2 of one address".to_owned(), "8".to_owned()), "see [OAuth](#oauth)")
             }
-            Self::Runs => ("a runner process; a tool of the server: the database", shares(runs()), RUNS_BEYOND),
-            Self::AgentRuns => ("the server, after the response", shares(AGENT_RUNS), RUNS_BEYOND),
-            Self::Builds => ("child processes", shares(builds()), "429 `too_many_builds`, 503 `overloaded`"),
-            Self::Git => ("processes of git", shares(GitLimits::default().operations), "503 `git_busy`"),
+            Self::Runs => ("a runner process; a tool of the server: the database", compute_shares(runs()), RUNS_BEYOND),
+            Self::AgentRuns => ("the server, after the response", compute_shares(AGENT_RUNS), RUNS_BEYOND),
+            Self::Builds => ("child processes", compute_shares(builds()), "429 `too_many_builds`, 503 `overloaded`"),
+            Self::Git => ("processes of git", compute_shares(GitLimits::default().operations), "503 `git_busy`"),
             Self::McpMessage => ("see [methods](#methods-of-mcp)", connections(), "see [methods](#methods-of-mcp)"),
             Self::Stream => {
                 let shares = (format!("{streams} streams"), "its connections".to_owned());
@@ -145,7 +145,7 @@ fn builds() -> AdmissionBounds {
     builder::Config::new(PathBuf::new(), PathBuf::new(), "").builds
 }
 
-fn shares(bounds: AdmissionBounds) -> (String, String) {
+fn compute_shares(bounds: AdmissionBounds) -> (String, String) {
     let share = |parallel: usize, queued: usize| match queued {
         0 => format!("{parallel}"),
         _ => format!("{parallel}, and {queued} wait"),

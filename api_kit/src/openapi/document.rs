@@ -6,9 +6,9 @@ use schemars::SchemaGenerator;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
-use super::check::in_braces;
-use super::headers::header_components;
-use super::responses::responses;
+use super::check::find_braced_names;
+use super::headers::build_header_components;
+use super::responses::build_responses;
 use super::{OperationDoc, Parameter, RouteDoc, errors, schemas, tool_errors};
 use crate::error::{Problem, Refusal};
 
@@ -19,8 +19,8 @@ const CONTRACT_PREFIX: &str = "/v1/{organization}/tool";
 
 /// The document of a route table. Routes without a description are left out; the start-up refuses them. `add_schemas` adds the
 /// schemas of errors that have a form of their own.
-pub fn document(table: &[RouteDoc], add_schemas: fn(&mut SchemaGenerator)) -> Value {
-    let mut generator = generator();
+pub fn build_document(table: &[RouteDoc], add_schemas: fn(&mut SchemaGenerator)) -> Value {
+    let mut generator = build_generator();
     let mut paths = Map::new();
     let mut bodies = Map::new();
     let mut tags = BTreeSet::new();
@@ -28,7 +28,7 @@ pub fn document(table: &[RouteDoc], add_schemas: fn(&mut SchemaGenerator)) -> Va
         let Some(operation) = route.operation else { continue };
         let path = route.path.replace("{*", "{");
         let item = paths.entry(path).or_insert_with(|| json!({}));
-        item[route.method.to_lowercase()] = rendered(route, operation, &mut generator);
+        item[route.method.to_lowercase()] = render_operation(route, operation, &mut generator);
         tags.insert(operation.tag);
         if let Some(body) = &route.inputs.body {
             bodies.insert(body.name.to_owned(), body.schema.clone());
@@ -37,16 +37,16 @@ pub fn document(table: &[RouteDoc], add_schemas: fn(&mut SchemaGenerator)) -> Va
     let tags: Vec<Value> = tags.iter().map(|tag| json!({"name": tag.name, "description": tag.description})).collect();
     json!({
         "openapi": SPECIFICATION,
-        "info": info(),
+        "info": build_info(),
         "servers": [{"url": "/", "description": "This server."}],
         "tags": tags,
         "paths": paths,
-        "components": components(generator, bodies, add_schemas),
+        "components": build_components(generator, bodies, add_schemas),
     })
 }
 
 /// A generator of schemas of serialised types, for `components.schemas`.
-fn generator() -> SchemaGenerator {
+fn build_generator() -> SchemaGenerator {
     let settings = SchemaSettings::draft2020_12().with(|settings| {
         settings.definitions_path = "/components/schemas".into();
         settings.meta_schema = None;
@@ -54,7 +54,7 @@ fn generator() -> SchemaGenerator {
     settings.for_serialize().into_generator()
 }
 
-fn info() -> Value {
+fn build_info() -> Value {
     json!({
         "title": "Lathe",
         "version": env!("CARGO_PKG_VERSION"),
@@ -71,53 +71,53 @@ fn info() -> Value {
     })
 }
 
-fn rendered(route: &RouteDoc, operation: &OperationDoc, generator: &mut SchemaGenerator) -> Value {
+fn render_operation(route: &RouteDoc, operation: &OperationDoc, generator: &mut SchemaGenerator) -> Value {
     let mut rendered = json!({
         "operationId": operation.id,
         "tags": [operation.tag.name],
         "summary": operation.summary,
-        "description": description(route, operation),
-        "parameters": parameters(route, operation),
-        "responses": responses(route, operation, generator),
-        "security": security(route),
+        "description": describe_operation(route, operation),
+        "parameters": build_parameters(route, operation),
+        "responses": build_responses(route, operation, generator),
+        "security": build_security(route),
     });
     if let Some(permission) = route.permission {
         rendered["x-permission"] = json!(permission.as_str());
     }
-    if let Some(body) = request_body(route, operation) {
+    if let Some(body) = build_request_body(route, operation) {
         rendered["requestBody"] = body;
     }
     rendered
 }
 
-fn description(route: &RouteDoc, operation: &OperationDoc) -> String {
+fn describe_operation(route: &RouteDoc, operation: &OperationDoc) -> String {
     let text = operation.description;
     route.permission.map_or_else(|| text.to_owned(), |permission| format!("{text}\n\nNeeds `{permission}`."))
 }
 
-fn security(route: &RouteDoc) -> Value {
+fn build_security(route: &RouteDoc) -> Value {
     if route.permission.is_some() { json!([{"bearer": []}, {"basic": []}]) } else { json!([]) }
 }
 
-fn parameters(route: &RouteDoc, operation: &OperationDoc) -> Vec<Value> {
+fn build_parameters(route: &RouteDoc, operation: &OperationDoc) -> Vec<Value> {
     let mut parameters = Vec::new();
-    if in_braces(route.path).any(|name| name == "organization") {
+    if find_braced_names(route.path).any(|name| name == "organization") {
         parameters.push(json!({"$ref": "#/components/parameters/organization"}));
     }
     if route.permission.is_some() {
         parameters.push(json!({"$ref": "#/components/parameters/named"}));
     }
     let own = route.inputs.parameters.iter().chain(&operation.parameters);
-    parameters.extend(own.map(Parameter::rendered));
+    parameters.extend(own.map(Parameter::render));
     if route.path.starts_with(CONTRACT_PREFIX) {
-        let ignored = shared_parameters().into_iter().skip(2);
+        let ignored = list_shared_parameters().into_iter().skip(2);
         parameters.extend(ignored.map(|(key, _)| json!({"$ref": format!("#/components/parameters/{key}")})));
     }
     parameters
 }
 
 /// The organisation in the path and in a header, then the headers that are ignored.
-fn shared_parameters() -> [(&'static str, Parameter); 4] {
+fn list_shared_parameters() -> [(&'static str, Parameter); 4] {
     let organization = "The organisation's id.";
     let named = "The organisation's id; it must be the one in the path, or that of the credentials.";
     let ignored = "Compatibility: clients of the contract send it, and the server ignores it.";
@@ -131,7 +131,7 @@ fn shared_parameters() -> [(&'static str, Parameter); 4] {
     ]
 }
 
-fn request_body(route: &RouteDoc, operation: &OperationDoc) -> Option<Value> {
+fn build_request_body(route: &RouteDoc, operation: &OperationDoc) -> Option<Value> {
     if let Some(body) = &route.inputs.body {
         let schema = json!({"$ref": format!("#/components/schemas/{}", body.name)});
         let mut content = json!({"application/json": {"schema": schema}});
@@ -149,7 +149,7 @@ fn request_body(route: &RouteDoc, operation: &OperationDoc) -> Option<Value> {
     (!content.is_empty()).then(|| json!({"required": true, "content": content}))
 }
 
-fn components(
+fn build_components(
     mut generator: SchemaGenerator,
     bodies: Map<String, Value>,
     add_schemas: fn(&mut SchemaGenerator),
@@ -158,19 +158,19 @@ fn components(
     generator.subschema_for::<Refusal>();
     add_schemas(&mut generator);
     let mut schemas = generator.take_definitions(true);
-    schemas.insert("InvalidRequest".to_owned(), errors::invalid_request(&problem));
-    schemas.insert("JsonRpcError".to_owned(), errors::json_rpc_error());
-    schemas.insert("ToolFailure".to_owned(), tool_errors::schema());
+    schemas.insert("InvalidRequest".to_owned(), errors::build_invalid_request(&problem));
+    schemas.insert("JsonRpcError".to_owned(), errors::build_json_rpc_error());
+    schemas.insert("ToolFailure".to_owned(), tool_errors::build_schema());
     schemas.extend(bodies);
-    let mut responses = errors::components();
-    responses.extend(tool_errors::components());
+    let mut responses = errors::build_components();
+    responses.extend(tool_errors::build_components());
     let parameters: Map<_, _> =
-        shared_parameters().into_iter().map(|(key, parameter)| (key.to_owned(), parameter.rendered())).collect();
+        list_shared_parameters().into_iter().map(|(key, parameter)| (key.to_owned(), parameter.render())).collect();
     json!({
         "schemas": schemas,
         "parameters": parameters,
         "responses": responses,
-        "headers": header_components(),
+        "headers": build_header_components(),
         "securitySchemes": {
             "bearer": {"type": "http", "scheme": "bearer", "description": "The token that a sign-in returns, or an API key."},
             "basic": {

@@ -5,16 +5,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Map, Value, json};
 
 use super::error_codes::{STORE_CODES, StatusAndCodes};
-use super::headers::headers;
+use super::headers::build_headers;
 use super::operation_doc::OtherError;
 use super::{OperationDoc, RouteDoc};
 
 /// The errors of an operation: its own, and those that all operations of its kind share.
-pub(super) fn of(route: &RouteDoc, operation: &OperationDoc) -> BTreeMap<u16, BTreeSet<&'static str>> {
+pub(super) fn collect_errors(route: &RouteDoc, operation: &OperationDoc) -> BTreeMap<u16, BTreeSet<&'static str>> {
     let mut errors: BTreeMap<u16, BTreeSet<_>> = BTreeMap::new();
     let others = operation.other_errors.iter().flat_map(|(_, statuses)| statuses.iter());
     let others = others.map(|status| (*status, [].as_slice()));
-    for (status, codes) in operation.errors.iter().copied().chain(shared(route, operation)).chain(others) {
+    for (status, codes) in operation.errors.iter().copied().chain(collect_shared_errors(route, operation)).chain(others)
+    {
         errors.entry(status).or_default().extend(codes);
     }
     errors
@@ -63,7 +64,7 @@ const COMPONENTS: [(&str, u16, &[&[&str]]); 13] = [
     ("Unavailable", 503, &[COMMON_ERRORS[4].1, STORE_CODES]),
 ];
 
-fn shared(route: &RouteDoc, operation: &OperationDoc) -> Vec<StatusAndCodes> {
+fn collect_shared_errors(route: &RouteDoc, operation: &OperationDoc) -> Vec<StatusAndCodes> {
     let mut shared = COMMON_ERRORS.to_vec();
     if route.permission.is_some() {
         shared.extend(GUARD_ERRORS);
@@ -76,27 +77,27 @@ fn shared(route: &RouteDoc, operation: &OperationDoc) -> Vec<StatusAndCodes> {
     shared
 }
 
-/// The components that [`rendered`] refers to.
-pub(super) fn components() -> Map<String, Value> {
+/// The components that [`render_response`] refers to.
+pub(super) fn build_components() -> Map<String, Value> {
     let component = |(name, status, codes): (&str, u16, &[&[&'static str]])| {
-        (name.to_owned(), response(status, &codes.concat().into_iter().collect()))
+        (name.to_owned(), build_response(status, &codes.concat().into_iter().collect()))
     };
     COMPONENTS.into_iter().map(component).collect()
 }
 
 /// The error response of an operation: a reference, when a component has the same status and codes.
-pub(super) fn rendered(status: u16, codes: &BTreeSet<&'static str>) -> Value {
+pub(super) fn render_response(status: u16, codes: &BTreeSet<&'static str>) -> Value {
     let mut components = COMPONENTS.into_iter();
     let same = components.find(|(_, its, same)| *its == status && *codes == same.concat().into_iter().collect());
     match same {
         Some((name, _, _)) => json!({"$ref": format!("#/components/responses/{name}")}),
-        None => response(status, codes),
+        None => build_response(status, codes),
     }
 }
 
 /// The response of an operation whose body is an error of this API or of another form.
-pub(super) fn of_either_form(status: u16, codes: &BTreeSet<&'static str>, other: OtherError) -> Value {
-    let mut response = response(status, codes);
+pub(super) fn build_either_form(status: u16, codes: &BTreeSet<&'static str>, other: OtherError) -> Value {
+    let mut response = build_response(status, codes);
     let content = &mut response["content"];
     let other = match other {
         OtherError::JsonRpc => "JsonRpcError",
@@ -121,7 +122,7 @@ pub(super) fn of_either_form(status: u16, codes: &BTreeSet<&'static str>, other:
 }
 
 /// The schema of an error of JSON-RPC.
-pub(super) fn json_rpc_error() -> Value {
+pub(super) fn build_json_rpc_error() -> Value {
     json!({
         "type": "object",
         "description": "An error of JSON-RPC 2.0.",
@@ -139,18 +140,18 @@ pub(super) fn json_rpc_error() -> Value {
 }
 
 /// An error response; `x-error-codes` lists the codes for programs.
-pub(super) fn response(status: u16, codes: &BTreeSet<&str>) -> Value {
+pub(super) fn build_response(status: u16, codes: &BTreeSet<&str>) -> Value {
     let schema = if status == 422 { "InvalidRequest" } else { "Refusal" };
     let schema = json!({"$ref": format!("#/components/schemas/{schema}")});
     json!({
-        "description": description(status, codes),
-        "headers": headers(extra_headers(status)),
+        "description": describe_status(status, codes),
+        "headers": build_headers(list_extra_headers(status)),
         "content": {"application/json": {"schema": schema}},
         "x-error-codes": codes,
     })
 }
 
-const fn extra_headers(status: u16) -> &'static [&'static str] {
+const fn list_extra_headers(status: u16) -> &'static [&'static str] {
     match status {
         401 => &["www-authenticate"],
         415 => &["accept-encoding"],
@@ -159,8 +160,8 @@ const fn extra_headers(status: u16) -> &'static [&'static str] {
     }
 }
 
-fn description(status: u16, codes: &BTreeSet<&str>) -> String {
-    let meaning = meaning(status);
+fn describe_status(status: u16, codes: &BTreeSet<&str>) -> String {
+    let meaning = explain_status(status);
     if codes.is_empty() {
         return meaning.to_owned();
     }
@@ -168,7 +169,7 @@ fn description(status: u16, codes: &BTreeSet<&str>) -> String {
     format!("{meaning} Codes: {}.", links.join(", "))
 }
 
-const fn meaning(status: u16) -> &'static str {
+const fn explain_status(status: u16) -> &'static str {
     match status {
         400 => "The request is well formed, but cannot succeed in the current state.",
         401 => "Credentials are missing, expired or wrong.",
@@ -192,7 +193,7 @@ const fn meaning(status: u16) -> &'static str {
 }
 
 /// The schema of a 422 response.
-pub(super) fn invalid_request(problem: &Value) -> Value {
+pub(super) fn build_invalid_request(problem: &Value) -> Value {
     json!({
         "type": "object",
         "description": "The response to a request whose form is invalid.",

@@ -3,14 +3,14 @@
 use serde_json::{Value, json};
 
 /// The headers of a response: the common ones and `names`.
-pub(super) fn headers(names: &[&str]) -> Value {
+pub(super) fn build_headers(names: &[&str]) -> Value {
     let names = ["x-request-id"].iter().chain(names);
     let header = |name: &&str| ((*name).to_owned(), json!({"$ref": format!("#/components/headers/{name}")}));
     Value::Object(names.map(header).collect())
 }
 
-/// The components that [`headers`] refers to.
-pub(super) fn header_components() -> Value {
+/// The components that [`build_headers`] refers to.
+pub(super) fn build_header_components() -> Value {
     json!({
         "x-request-id": {
             "description": "The id of the request in the server's log.", "required": true, "schema": {"type": "string"},

@@ -47,7 +47,7 @@ impl Parameter {
         !self.description.is_empty()
     }
 
-    pub(super) fn rendered(&self) -> Value {
+    pub(super) fn render(&self) -> Value {
         let Self { name, location, required, description, schema } = self;
         json!({"name": name, "in": location, "required": required, "description": description, "schema": schema})
     }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Map, Value, json};
 
 use super::error_codes::StatusAndCodes;
-use super::errors::{BODY_ERRORS, COMMON_ERRORS, GUARD_ERRORS, response};
+use super::errors::{BODY_ERRORS, COMMON_ERRORS, GUARD_ERRORS, build_response};
 
 /// Errors of the tools, and of the steps of their calls.
 const TOOL_ERRORS: [StatusAndCodes; 6] = [
@@ -18,18 +18,18 @@ const TOOL_ERRORS: [StatusAndCodes; 6] = [
 ];
 
 /// References to the error responses, by status.
-pub(super) fn references() -> Map<String, Value> {
-    let reference = |status: &u16| json!({"$ref": format!("#/components/responses/{}", name(*status))});
-    all().keys().map(|status| (status.to_string(), reference(status))).collect()
+pub(super) fn build_references() -> Map<String, Value> {
+    let reference = |status: &u16| json!({"$ref": format!("#/components/responses/{}", name_component(*status))});
+    collect_all().keys().map(|status| (status.to_string(), reference(status))).collect()
 }
 
-/// The components that [`references`] refers to.
-pub(super) fn components() -> Map<String, Value> {
-    all().iter().map(|(status, codes)| (name(*status), enveloped(*status, codes))).collect()
+/// The components that [`build_references`] refers to.
+pub(super) fn build_components() -> Map<String, Value> {
+    collect_all().iter().map(|(status, codes)| (name_component(*status), build_envelope(*status, codes))).collect()
 }
 
 /// The schema of the failure of a tool.
-pub(super) fn schema() -> Value {
+pub(super) fn build_schema() -> Value {
     let details = "The fields of refused arguments, each with `field` and `message`.";
     let error = json!({
         "type": "object",
@@ -49,11 +49,11 @@ pub(super) fn schema() -> Value {
     })
 }
 
-fn name(status: u16) -> String {
+fn name_component(status: u16) -> String {
     format!("ToolFailure{status}")
 }
 
-fn all() -> BTreeMap<u16, BTreeSet<&'static str>> {
+fn collect_all() -> BTreeMap<u16, BTreeSet<&'static str>> {
     let mut all: BTreeMap<u16, BTreeSet<_>> = BTreeMap::new();
     for (status, codes) in COMMON_ERRORS.into_iter().chain(GUARD_ERRORS).chain(BODY_ERRORS).chain(TOOL_ERRORS) {
         // An invalid form is an invalid argument.
@@ -63,8 +63,8 @@ fn all() -> BTreeMap<u16, BTreeSet<&'static str>> {
     all
 }
 
-fn enveloped(status: u16, codes: &BTreeSet<&'static str>) -> Value {
-    let mut response = response(status, codes);
+fn build_envelope(status: u16, codes: &BTreeSet<&'static str>) -> Value {
+    let mut response = build_response(status, codes);
     response["content"]["application/json"]["schema"] = json!({"$ref": "#/components/schemas/ToolFailure"});
     response
 }

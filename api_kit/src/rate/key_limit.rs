@@ -34,7 +34,7 @@ impl KeyLimit {
 
     /// Returns the limit if signing in has one.
     pub fn new(limits: &LimitFactory) -> Option<Self> {
-        Some(Self { sign_in: limits.limit(Self::OPERATION)?, right: limits.right_keys() })
+        Some(Self { sign_in: limits.find_limit(Self::OPERATION)?, right: limits.count_right_keys() })
     }
 
     /// Counts the check of the key with this organisation, user and id.
@@ -45,7 +45,7 @@ impl KeyLimit {
         if !check.is_right {
             return self.sign_in.count_sign_in(SignIn::Failed([organization, user], check.peer)).await;
         }
-        let known = Key::named(Self::OPERATION, [organization, key], check.peer);
+        let known = Key::from_names(Self::OPERATION, [organization, key], check.peer);
         if !self.right.has(&known) {
             self.sign_in.count_sign_in(SignIn::Succeeded([organization, key])).await?;
             self.right.add(&known);

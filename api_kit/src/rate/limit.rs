@@ -76,12 +76,12 @@ impl LimitFactory {
     }
 
     /// Returns a counter of the API keys that were right in the last minute. All share one table.
-    pub(super) fn right_keys(&self) -> Counter {
+    pub(super) fn count_right_keys(&self) -> Counter {
         Counter::new(&self.keys, Quota::per_minute(NonZeroU32::MIN), self.clock.clone())
     }
 
     /// Returns the limit of an operation, if it has one.
-    pub fn limit(&self, operation: &'static str) -> Option<Limit> {
+    pub fn find_limit(&self, operation: &'static str) -> Option<Limit> {
         let per_minute = self.limits.of(operation)?.min(RateLimits::PER_MINUTE_MAX);
         let quota = Quota::per_minute(NonZeroU32::new(per_minute).unwrap_or(NonZeroU32::MIN));
         let counter = |usage: &Usage| Counter::new(usage, quota, self.clock.clone());
@@ -98,10 +98,10 @@ impl Limit {
         if self.operation == SIGN_IN {
             return self.admit_sign_in(Request::from_parts(parts, body), next).await;
         }
-        let verdict = self.verdict(&mut parts).await;
+        let verdict = self.decide(&mut parts).await;
         let response = match verdict.retry_after {
             None => next.run(Request::from_parts(parts, body)).await,
-            Some(retry_after) => self.refusal(retry_after).into_response(),
+            Some(retry_after) => self.refuse(retry_after).into_response(),
         };
         self.with_numbers(response, &verdict)
     }
@@ -110,24 +110,24 @@ impl Limit {
     async fn admit_sign_in(&self, request: Request, next: Next) -> Response {
         let (mut parts, body) = request.into_parts();
         let names = SignInNames::read(&mut parts).await;
-        let before = self.peek(&self.callers, &names.succeeded().key());
+        let before = self.peek(&self.callers, &names.succeed().key());
         if let Some(retry_after) = before.retry_after {
-            return self.with_numbers(self.refusal(retry_after).into_response(), &before);
+            return self.with_numbers(self.refuse(retry_after).into_response(), &before);
         }
         let response = next.run(Request::from_parts(parts, body)).await;
-        let outcome = if response.status().is_success() { names.succeeded() } else { names.failed() };
+        let outcome = if response.status().is_success() { names.succeed() } else { names.fail() };
         let verdict = match response.status().is_server_error() {
-            true => self.peek(self.counter(&outcome), &outcome.key()),
-            false => self.count_everywhere(self.counter(&outcome), &outcome.key()).await,
+            true => self.peek(self.choose_counter(&outcome), &outcome.key()),
+            false => self.count_everywhere(self.choose_counter(&outcome), &outcome.key()).await,
         };
         match verdict.retry_after {
             None => self.with_numbers(response, &verdict),
-            Some(retry_after) => self.with_numbers(self.refusal(retry_after).into_response(), &verdict),
+            Some(retry_after) => self.with_numbers(self.refuse(retry_after).into_response(), &verdict),
         }
     }
 
-    fn refusal(&self, retry_after: Duration) -> Error {
-        metrics::rate_limited(self.operation);
+    fn refuse(&self, retry_after: Duration) -> Error {
+        metrics::count_rate_limited(self.operation);
         Error::RateLimited { per_minute: self.per_minute(), retry_after }
     }
 
@@ -135,29 +135,29 @@ impl Limit {
         let numbers = [
             (LIMIT, self.per_minute().into()),
             (REMAINING, verdict.remaining.into()),
-            (RESET, self.seconds_since_1970(verdict.restored_in)),
+            (RESET, self.compute_unix_seconds(verdict.restored_in)),
         ];
         response.headers_mut().extend(numbers.map(|(name, number)| (name, HeaderValue::from(number))));
         response
     }
 
-    async fn verdict(&self, parts: &mut Parts) -> Verdict {
+    async fn decide(&self, parts: &mut Parts) -> Verdict {
         if let Some(Caller(principal)) = parts.extensions.get() {
             return self.count_everywhere(&self.callers, &Key::of(self.operation, principal)).await;
         }
-        let organization = extract::parameter(parts, &(), "organization").await.unwrap_or_default();
-        let key = Key::named(self.operation, [&organization, ""], Peer::of(&parts.extensions));
+        let organization = extract::read_parameter(parts, &(), "organization").await.unwrap_or_default();
+        let key = Key::from_names(self.operation, [&organization, ""], Peer::of(&parts.extensions));
         self.count_everywhere(&self.sign_ins, &key).await
     }
 
     /// Counts the outcome of a sign-in. Refuses it beyond the limit.
     pub(super) async fn count_sign_in(&self, outcome: SignIn<'_>) -> Result<(), Error> {
-        let verdict = self.count_everywhere(self.counter(&outcome), &outcome.key()).await;
-        verdict.retry_after.map_or(Ok(()), |retry_after| Err(self.refusal(retry_after)))
+        let verdict = self.count_everywhere(self.choose_counter(&outcome), &outcome.key()).await;
+        verdict.retry_after.map_or(Ok(()), |retry_after| Err(self.refuse(retry_after)))
     }
 
     /// Sign-ins that succeed are counted beside the requests of users, where names that are made up have no entries.
-    const fn counter(&self, outcome: &SignIn<'_>) -> &Counter {
+    const fn choose_counter(&self, outcome: &SignIn<'_>) -> &Counter {
         match outcome {
             SignIn::Succeeded(_) => &self.callers,
             SignIn::Failed(..) => &self.sign_ins,
@@ -166,10 +166,10 @@ impl Limit {
 
     /// Returns the present numbers of this server, without counting a request.
     fn peek(&self, counter: &Counter, key: &Key) -> Verdict {
-        let restored_in = counter.restored_in(key).unwrap_or_default();
+        let restored_in = counter.find_restoration(key).unwrap_or_default();
         let minute = self.quota.replenish_interval().saturating_mul(self.per_minute());
         let is_admitted = restored_in + self.quota.replenish_interval() <= minute;
-        self.verdict_of(CountedRequest { is_admitted, restored_in })
+        self.decide_on(CountedRequest { is_admitted, restored_in })
     }
 
     /// Counts a request here, and with the other servers of the database unless it is refused here.
@@ -177,7 +177,7 @@ impl Limit {
         let verdict = self.count(counter, key);
         let Some(store) = self.store.as_ref().filter(|_| verdict.retry_after.is_none()) else { return verdict };
         match store.access().count_request(&key.name(), self.per_minute()).await {
-            Ok(Some(counted)) => self.verdict_of(counted),
+            Ok(Some(counted)) => self.decide_on(counted),
             Ok(None) => verdict,
             Err(error) => {
                 tracing::warn!(operation = self.operation, %error, "a request is counted by this server alone");
@@ -186,7 +186,7 @@ impl Limit {
         }
     }
 
-    fn verdict_of(&self, CountedRequest { is_admitted, restored_in }: CountedRequest) -> Verdict {
+    fn decide_on(&self, CountedRequest { is_admitted, restored_in }: CountedRequest) -> Verdict {
         let (interval, minute) = (self.quota.replenish_interval(), Duration::from_mins(1));
         let used = restored_in.as_nanos().div_ceil(interval.as_nanos().max(1));
         let remaining = self.per_minute().saturating_sub(u32::try_from(used).unwrap_or(u32::MAX));
@@ -200,7 +200,7 @@ impl Limit {
             Ok(state) => {
                 let remaining = state.remaining_burst_capacity();
                 let used = interval.saturating_mul(self.per_minute().saturating_sub(remaining));
-                Verdict { remaining, restored_in: counter.restored_in(key).unwrap_or(used), retry_after: None }
+                Verdict { remaining, restored_in: counter.find_restoration(key).unwrap_or(used), retry_after: None }
             }
             Err(refused) => {
                 let wait = refused.wait_time_from(counter.limiter.clock().now());
@@ -214,7 +214,7 @@ impl Limit {
         self.quota.burst_size().get()
     }
 
-    fn seconds_since_1970(&self, from_now: Duration) -> u64 {
+    fn compute_unix_seconds(&self, from_now: Duration) -> u64 {
         let moment = self.system.now().after(from_now).as_milliseconds();
         u64::try_from(moment).unwrap_or_default().div_ceil(MILLISECONDS_PER_SECOND)
     }
@@ -228,7 +228,7 @@ impl Counter {
 
     /// Whether the last minute has an entry of the key, without adding one.
     pub(super) fn has(&self, key: &Key) -> bool {
-        self.restored_in(key).is_some_and(|left| !left.is_zero())
+        self.find_restoration(key).is_some_and(|left| !left.is_zero())
     }
 
     pub(super) fn add(&self, key: &Key) {
@@ -236,9 +236,9 @@ impl Counter {
         let _ = self.limiter.check_key(key);
     }
 
-    fn restored_in(&self, key: &Key) -> Option<Duration> {
+    fn find_restoration(&self, key: &Key) -> Option<Duration> {
         let elapsed = self.limiter.clock().now().saturating_sub(self.start);
-        Some(self.usage.restored_at(key)?.saturating_sub(elapsed).into())
+        Some(self.usage.find_restoration(key)?.saturating_sub(elapsed).into())
     }
 }
 
@@ -254,13 +254,13 @@ mod tests {
         const OPERATION: &str = "invoke-tool-version";
         let system = registry::Clock::fixed(Timestamp::from_milliseconds(1_000_000));
         let limits = RateLimits::off().with(OPERATION, 2);
-        let limit = LimitFactory::new(limits, system.clone(), None).limit(OPERATION).unwrap();
-        let key = Key::named(OPERATION, ["acme", "ada"], None);
+        let limit = LimitFactory::new(limits, system.clone(), None).find_limit(OPERATION).unwrap();
+        let key = Key::from_names(OPERATION, ["acme", "ada"], None);
         let check = |after_ms, is_admitted, remaining, reset| {
             system.advance(Duration::from_millis(after_ms));
             let verdict = limit.count(&limit.callers, &key);
             assert_eq!((verdict.retry_after.is_none(), verdict.remaining), (is_admitted, remaining), "{reset}");
-            assert_eq!(limit.seconds_since_1970(verdict.restored_in), reset);
+            assert_eq!(limit.compute_unix_seconds(verdict.restored_in), reset);
         };
         check(0, true, 1, 1_030);
         check(10_500, true, 0, 1_060);

@@ -23,8 +23,8 @@ pub(super) enum SignIn<'a> {
 impl SignIn<'_> {
     pub(super) fn key(&self) -> Key {
         match self {
-            Self::Succeeded(names) => Key::named(SIGN_IN, *names, None),
-            Self::Failed(names, peer) => Key::named(SIGN_IN, *names, *peer),
+            Self::Succeeded(names) => Key::from_names(SIGN_IN, *names, None),
+            Self::Failed(names, peer) => Key::from_names(SIGN_IN, *names, *peer),
         }
     }
 }
@@ -39,20 +39,20 @@ pub(super) struct SignInNames {
 
 impl SignInNames {
     pub(super) async fn read(parts: &mut Parts) -> Self {
-        let organization = extract::parameter(parts, &(), "organization").await.unwrap_or_default();
-        let (user, api_key_id) = (text(&parts.headers, "x-user-id"), text(&parts.headers, "x-api-key-id"));
+        let organization = extract::read_parameter(parts, &(), "organization").await.unwrap_or_default();
+        let (user, api_key_id) = (read_text(&parts.headers, "x-user-id"), read_text(&parts.headers, "x-api-key-id"));
         Self { organization, user, api_key_id, peer: Peer::of(&parts.extensions) }
     }
 
-    pub(super) fn succeeded(&self) -> SignIn<'_> {
+    pub(super) fn succeed(&self) -> SignIn<'_> {
         SignIn::Succeeded([&self.organization, &self.api_key_id])
     }
 
-    pub(super) fn failed(&self) -> SignIn<'_> {
+    pub(super) fn fail(&self) -> SignIn<'_> {
         SignIn::Failed([&self.organization, &self.user], self.peer)
     }
 }
 
-fn text(headers: &HeaderMap, name: &str) -> String {
+fn read_text(headers: &HeaderMap, name: &str) -> String {
     headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default().to_owned()
 }

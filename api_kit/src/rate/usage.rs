@@ -13,7 +13,7 @@ use parking_lot::Mutex;
 use registry::Principal;
 
 use super::clock::MonotonicClock;
-use crate::server::client_of;
+use crate::server::find_client;
 
 /// Users with operations whose requests are counted, some 20 MiB. A minute after a user's last request its entry is of
 /// no use.
@@ -45,12 +45,12 @@ impl Key {
         serde_json::json!([operation, organization, user, peer]).to_string()
     }
 
-    pub(super) fn named(operation: &'static str, names: [&str; 2], peer: Option<IpAddr>) -> Self {
+    pub(super) fn from_names(operation: &'static str, names: [&str; 2], peer: Option<IpAddr>) -> Self {
         /// The longest id of an organisation or a user.
         const CHARACTERS_MAX: usize = 128;
         let cut = |text: &str| text.chars().take(CHARACTERS_MAX).collect();
         let [organization, user] = names.map(cut);
-        Self { operation, organization, user, peer: peer.map(client_of) }
+        Self { operation, organization, user, peer: peer.map(find_client) }
     }
 }
 
@@ -71,7 +71,7 @@ impl Usage {
 
 impl Usage {
     /// Returns the moment at which a user's quota is full again; `None` for a user who is not in the table.
-    pub(super) fn restored_at(&self, key: &Key) -> Option<Nanos> {
+    pub(super) fn find_restoration(&self, key: &Key) -> Option<Nanos> {
         self.restored_at.lock().get(key).copied()
     }
 }
@@ -109,7 +109,7 @@ mod tests {
 
     use super::*;
 
-    fn one_per_minute(entries_max: usize) -> (Limiter, Usage, registry::Clock) {
+    fn build_one_per_minute(entries_max: usize) -> (Limiter, Usage, registry::Clock) {
         let system = registry::Clock::fixed(Timestamp::from_milliseconds(1_000_000));
         let clock = MonotonicClock::new(system.clone());
         let usage = Usage { entries_max, ..Usage::new(clock.clone()) };
@@ -117,19 +117,19 @@ mod tests {
     }
 
     fn key(user: usize) -> Key {
-        Key::named("invoke", ["acme", &user.to_string()], None)
+        Key::from_names("invoke", ["acme", &user.to_string()], None)
     }
 
     #[test]
     fn users_and_operations_are_counted_apart() {
-        let (limiter, ..) = one_per_minute(10);
+        let (limiter, ..) = build_one_per_minute(10);
         let elsewhere = Some(IpAddr::from([127, 0, 0, 1]));
         for key in [
             key(1),
             key(2),
-            Key::named("list", ["acme", "1"], None),
-            Key::named("invoke", ["other", "1"], None),
-            Key::named("invoke", ["acme", "1"], elsewhere),
+            Key::from_names("list", ["acme", "1"], None),
+            Key::from_names("invoke", ["other", "1"], None),
+            Key::from_names("invoke", ["acme", "1"], elsewhere),
         ] {
             assert!(limiter.check_key(&key).is_ok(), "{key:?}");
             assert!(limiter.check_key(&key).is_err(), "{key:?}");
@@ -138,7 +138,7 @@ mod tests {
 
     #[test]
     fn a_full_table_drops_entries_of_no_use_and_does_not_count_new_users() {
-        let (limiter, usage, system) = one_per_minute(10);
+        let (limiter, usage, system) = build_one_per_minute(10);
         for user in 0..10 {
             assert!(limiter.check_key(&key(user)).is_ok());
         }

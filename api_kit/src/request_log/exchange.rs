@@ -44,13 +44,13 @@ pub(super) struct Exchange {
 
 impl Exchange {
     pub(super) fn begin(request: &Request, id: RequestId, identity: RequestIdentity) -> Self {
-        let (method, route) = (method_label(request.method()), route_label(request));
+        let (method, route) = (label_method(request.method()), label_route(request));
         let request_id = id.as_str();
         let span = tracing::info_span!("request", request_id, method, route, otel.kind = "server");
         let trace_id = trace_context::join(&span, request.headers(), || format!("{method} {route}"));
-        let clients_id = clients_id(request.headers());
+        let clients_id = read_client_id(request.headers());
         let peer = Peer::of(request.extensions());
-        metrics::request_began();
+        metrics::record_request_begin();
         let (began, status, is_complete) = (Instant::now(), None, false);
         Self { id, clients_id, method, route, peer, identity, trace_id, span, began, status, is_complete }
     }
@@ -64,7 +64,7 @@ impl Exchange {
         PROBES.contains(&self.route.as_str()) && self.status.is_some_and(|status| status.is_success())
     }
 
-    pub(super) const fn answered(&mut self, status: StatusCode) {
+    pub(super) const fn note_status(&mut self, status: StatusCode) {
         self.status = Some(status);
     }
 
@@ -108,26 +108,26 @@ impl Drop for Exchange {
         let duration = self.began.elapsed();
         self.log(u64::try_from(duration.as_millis()).unwrap_or(u64::MAX));
         let (method, route, status) = (self.method, std::mem::take(&mut self.route), self.status);
-        metrics::request_ended(EndedRequest { method, route, status, duration });
+        metrics::record_request_end(EndedRequest { method, route, status, duration });
         trace_context::close(&self.span, self.status, self.identity.get());
     }
 }
 
 /// The route as the route table has it, one for both slash forms. All paths without a route have one label.
-fn route_label(request: &Request) -> String {
+fn label_route(request: &Request) -> String {
     let path = request.extensions().get::<MatchedPath>().map(MatchedPath::as_str);
     let route = path.map(|path| path.strip_suffix('/').filter(|path| !path.is_empty()).unwrap_or(path));
     route.unwrap_or("unmatched").to_owned()
 }
 
 /// Clients may invent methods, each of which would be a label.
-fn method_label(method: &Method) -> &'static str {
+fn label_method(method: &Method) -> &'static str {
     const KNOWN: [&str; 9] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "CONNECT", "TRACE"];
     KNOWN.iter().find(|known| **known == method.as_str()).copied().unwrap_or("other")
 }
 
 /// Returns the client's id if it can do no harm in a log.
-fn clients_id(headers: &HeaderMap) -> Option<String> {
+fn read_client_id(headers: &HeaderMap) -> Option<String> {
     let text = headers.get(CLIENTS_ID)?.to_str().ok()?;
     let is_plain =
         |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b':' | b'=' | b'/' | b'+');
@@ -145,7 +145,7 @@ mod tests {
     fn a_harmless_id_of_a_client_is_logged() {
         let check = |text: &str, expect: bool| {
             let headers = HeaderMap::from_iter([(CLIENTS_ID, HeaderValue::from_str(text).unwrap())]);
-            assert_eq!(clients_id(&headers).is_some(), expect, "{text}");
+            assert_eq!(read_client_id(&headers).is_some(), expect, "{text}");
         };
         check("8f6c-11_a", true);
         check("Root=1-67891233-abcdef012345678912345678", true);
@@ -157,7 +157,7 @@ mod tests {
 
     #[test]
     fn an_invented_method_has_the_label_other() {
-        assert_eq!(method_label(&Method::DELETE), "DELETE");
-        assert_eq!(method_label(&Method::from_bytes(b"BREW").unwrap()), "other");
+        assert_eq!(label_method(&Method::DELETE), "DELETE");
+        assert_eq!(label_method(&Method::from_bytes(b"BREW").unwrap()), "other");
     }
 }

@@ -20,7 +20,7 @@ const TRACESTATE_BYTES_MAX: usize = 512;
 
 /// Makes `span` part of the sender's trace, gives it the name that it has in traces, and returns the trace's id.
 pub(super) fn join(span: &Span, headers: &HeaderMap, name: impl FnOnce() -> String) -> Option<String> {
-    let sender = sender(headers);
+    let sender = read_sender(headers);
     if let Some(sender) = &sender {
         // Fails if nothing is exported; then there is no trace to join.
         span.set_parent(Context::new().with_remote_span_context(sender.clone())).unwrap_or_default();
@@ -56,11 +56,11 @@ pub(super) fn close(span: &Span, status: Option<StatusCode>, identity: Option<&(
 }
 
 /// Returns the sender's span if the request names exactly one, in the form of the standard.
-fn sender(headers: &HeaderMap) -> Option<SpanContext> {
+fn read_sender(headers: &HeaderMap) -> Option<SpanContext> {
     let mut parents = headers.get_all(TRACEPARENT).iter();
     let (Some(parent), None) = (parents.next(), parents.next()) else { return None };
     let (trace_id, span_id, flags) = parse(parent.to_str().ok()?)?;
-    Some(SpanContext::new(trace_id, span_id, flags, true, state(headers)))
+    Some(SpanContext::new(trace_id, span_id, flags, true, read_state(headers)))
 }
 
 /// Parses `00-{trace id}-{span id}-{flags}`. A later version may append parts.
@@ -84,7 +84,7 @@ fn is_hexadecimal(text: &str, digits: usize) -> bool {
 }
 
 /// Returns the `tracestate`, which other systems use. An invalid state leaves the trace valid.
-fn state(headers: &HeaderMap) -> TraceState {
+fn read_state(headers: &HeaderMap) -> TraceState {
     let lists: Vec<_> = headers.get_all(TRACESTATE).iter().filter_map(|value| value.to_str().ok()).collect();
     let text = lists.join(",");
     if text.len() > TRACESTATE_BYTES_MAX {
@@ -120,8 +120,8 @@ mod tests {
         let mut headers = HeaderMap::new();
         let parent = format!("00-{TRACE}-{SPAN}-01");
         headers.append(TRACEPARENT, parent.parse().unwrap());
-        assert_eq!(sender(&headers).map(|sender| sender.trace_id().to_string()).as_deref(), Some(TRACE));
+        assert_eq!(read_sender(&headers).map(|sender| sender.trace_id().to_string()).as_deref(), Some(TRACE));
         headers.append(TRACEPARENT, parent.parse().unwrap());
-        assert!(sender(&headers).is_none());
+        assert!(read_sender(&headers).is_none());
     }
 }

@@ -15,7 +15,7 @@ use tokio::time::{Instant, timeout};
 
 use super::limiter::{Activity, Event};
 use super::limits::BodyLimits;
-use super::stalled_share::stalled_share;
+use super::stalled_share::share_stalled_time;
 
 /// Why a body ended before its end.
 #[derive(Debug, thiserror::Error)]
@@ -27,14 +27,14 @@ pub enum BodyError {
 }
 
 /// Bounds the time that the client may take for a body.
-pub(super) fn timed(inner: Incoming, limits: BodyLimits, activity: Activity) -> Body {
+pub(super) fn time_body(inner: Incoming, limits: BodyLimits, activity: Activity) -> Body {
     activity.report(Event::BodyOwed(!inner.is_end_stream()));
     if inner.is_end_stream() {
         return Body::empty();
     }
     let progress = BodyProgress { limits, bytes: 0, waited: Duration::ZERO };
     Body::new(StreamBody::new(try_unfold(TimedBody { inner, activity, progress }, |mut body| async move {
-        Ok::<_, BodyError>(body.next().await?.map(|frame| (frame, body)))
+        Ok::<_, BodyError>(body.read_frame().await?.map(|frame| (frame, body)))
     })))
 }
 
@@ -45,7 +45,7 @@ struct TimedBody {
 }
 
 impl TimedBody {
-    async fn next(&mut self) -> Result<Option<Frame<Bytes>>, BodyError> {
+    async fn read_frame(&mut self) -> Result<Option<Frame<Bytes>>, BodyError> {
         let frame = match self.inner.frame().now_or_never() {
             Some(frame) => frame,
             None => self.wait().await?,
@@ -98,7 +98,7 @@ impl BodyProgress {
         let BodyLimits { silence_max, time_max, bytes_per_second_min, grace } = self.limits;
         let earned_ms = self.bytes.saturating_mul(1_000) / u64::from(bytes_per_second_min.max(1));
         let earned = grace.saturating_add(Duration::from_millis(earned_ms));
-        stalled_share(silence_max, stalled).min(time_max.min(earned).saturating_sub(self.waited))
+        share_stalled_time(silence_max, stalled).min(time_max.min(earned).saturating_sub(self.waited))
     }
 }
 

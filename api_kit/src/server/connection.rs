@@ -76,25 +76,25 @@ pub(super) async fn serve(context: Arc<ListenerContext>, client: Client) {
         body: context.limits.body,
         git_body: context.limits.git_body,
     };
-    let mut connection = connection(Socket::new(tcp, activity.clone()), service);
+    let mut connection = build_connection(Socket::new(tcp, activity.clone()), service);
     let reason = serve_requests(&mut connection, &mut permit).await;
     let socket = connection.into_parts().io.into_inner();
     match reason {
         Some(EndReason::Evicted { is_stalled }) => {
-            metrics::connection_cut("evicted");
+            metrics::count_connection_cut("evicted");
             if is_stalled {
                 socket.reset();
             }
         }
-        Some(EndReason::SlowResponse) => metrics::connection_cut("slow_response"),
+        Some(EndReason::SlowResponse) => metrics::count_connection_cut("slow_response"),
         Some(EndReason::Idle) => {}
         Some(EndReason::SlowHeaders) => {
-            metrics::connection_cut("slow_headers");
+            metrics::count_connection_cut("slow_headers");
             let refusal = Some(Error::HeadersTooSlow);
             close(&context.ids, socket.into_tcp(), Closing { refusal, owes_body: false }).await;
         }
         None => {
-            let refusal = socket.refused().map(Error::no_request);
+            let refusal = socket.refused_status().map(Error::no_request);
             let owes_body = activity.state().is_some_and(|state| state.owes_body);
             close(&context.ids, socket.into_tcp(), Closing { refusal, owes_body }).await;
         }
@@ -109,7 +109,7 @@ fn set_socket_options(tcp: &TcpStream) -> io::Result<()> {
     socket.set_tcp_keepalive(&TcpKeepalive::new().with_time(SILENCE_BEFORE_PROBE).with_interval(PROBE_INTERVAL))
 }
 
-fn connection(socket: Socket, service: ConnectionService) -> Connection {
+fn build_connection(socket: Socket, service: ConnectionService) -> Connection {
     http1::Builder::new()
         .header_read_timeout(None)
         .max_buf_size(HEAD_BYTES_MAX)
@@ -127,7 +127,7 @@ async fn serve_requests(connection: &mut Connection, permit: &mut ConnectionPerm
                 }
                 return None;
             }
-            reason = permit.ended() => reason,
+            reason = permit.wait_for_end() => reason,
         };
         if reason != EndReason::Idle || !permit.resume() {
             return Some(reason);

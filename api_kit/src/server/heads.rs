@@ -131,7 +131,7 @@ impl Head {
         match whole.strip_suffix(b"\r\n").ok_or(Refusal::Ambiguous)? {
             // Empty lines before a request are skipped, by hyper too.
             [] if self.lines == 0 => Ok(None),
-            [] => self.framing().map(Some),
+            [] => self.find_framing().map(Some),
             field => self.read(field).map(|()| None),
         }
     }
@@ -147,7 +147,7 @@ impl Head {
             self.hosts == 1
         } else if name.eq_ignore_ascii_case(b"content-length") {
             self.lengths += 1;
-            let length = digits(value);
+            let length = parse_digits(value);
             self.length = length.unwrap_or_default();
             self.lengths == 1 && length.is_some()
         } else if name.eq_ignore_ascii_case(b"transfer-encoding") {
@@ -159,7 +159,7 @@ impl Head {
         if is_fine { Ok(()) } else { Err(Refusal::Ambiguous) }
     }
 
-    fn framing(&self) -> Result<Part, Refusal> {
+    fn find_framing(&self) -> Result<Part, Refusal> {
         match (self.codings, self.lengths) {
             (0, _) if self.length == 0 => Ok(Part::Head(Self::default())),
             (0, _) => Ok(Part::Body(self.length)),
@@ -169,7 +169,7 @@ impl Head {
     }
 }
 
-fn digits(value: &[u8]) -> Option<u64> {
+fn parse_digits(value: &[u8]) -> Option<u64> {
     let text = std::str::from_utf8(value).ok()?;
     text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok())?
 }

@@ -39,7 +39,7 @@ use super::peer::Peer;
 use super::stream_owner::StreamOwner;
 use drain::Drain;
 use eviction::{Rank, Surroundings, Tally};
-pub(super) use state::{EndReason, Event, Phase, State};
+pub(super) use state::{ConnectionState, EndReason, Event, Phase};
 
 /// How much later than due a connection may end.
 const SWEEP_INTERVAL: Duration = Duration::from_millis(100);
@@ -62,7 +62,7 @@ struct Connection {
     client: IpAddr,
     /// Whether it is one of a trusted proxy, which is no client of its own.
     is_proxy: bool,
-    state: State,
+    state: ConnectionState,
     /// `None` once the connection was told to end.
     end: Option<oneshot::Sender<EndReason>>,
 }
@@ -92,7 +92,8 @@ impl Limiter {
     pub(super) fn admit(self: &Arc<Self>, peer: Peer) -> Option<ConnectionPermit> {
         let (client, is_proxy) = (peer.client(), self.limits.trusted_proxies.contains(peer.0));
         let mut table = self.table.lock();
-        let is_client_full = !is_proxy && table.tally(client).connections >= self.limits.connections_per_address_max;
+        let is_client_full =
+            !is_proxy && table.tally_client(client).connections >= self.limits.connections_per_address_max;
         let is_full = table.connections.len() >= self.limits.connections_max;
         if (is_client_full || is_full) && !table.evict(is_client_full.then_some(client)) {
             return None;
@@ -100,7 +101,7 @@ impl Limiter {
         let (end, ended) = oneshot::channel();
         table.last_number += 1;
         let number = table.last_number;
-        let state = State::new(Instant::now());
+        let state = ConnectionState::new(Instant::now());
         table.connections.insert(number, Connection { client, is_proxy, state, end: Some(end) });
         Some(ConnectionPermit { activity: Activity { limiter: Arc::clone(self), number }, ended })
     }
@@ -115,12 +116,12 @@ impl Limiter {
     /// Ends all connections whose time is over.
     fn sweep(&self, now: Instant) {
         let mut table = self.table.lock();
-        let (tallies, drain) = (table.tallies(), table.drain);
+        let (tallies, drain) = (table.tally_all(), table.drain);
         for connection in table.connections.values_mut() {
             let tally = tallies.get(&connection.client);
             let stalled = tally.map_or(0, |tally| tally.sharing(self.limits.connections_per_address_max));
-            let drained = drain.and_then(|drain| drain.overdue(&connection.state, now));
-            if let Some(reason) = connection.state.overdue(now, &self.limits, stalled).or(drained) {
+            let drained = drain.and_then(|drain| drain.find_end_reason(&connection.state, now));
+            if let Some(reason) = connection.state.find_end_reason(now, &self.limits, stalled).or(drained) {
                 connection.end(reason);
             }
         }
@@ -138,7 +139,7 @@ async fn sweep_regularly(limiter: Weak<Limiter>) {
 
 impl Table {
     /// The connections of each client. Those of a trusted proxy are of as many clients.
-    fn tallies(&self) -> BTreeMap<IpAddr, Tally> {
+    fn tally_all(&self) -> BTreeMap<IpAddr, Tally> {
         let mut tallies = BTreeMap::<_, Tally>::new();
         for connection in self.connections.values().filter(|connection| !connection.is_proxy) {
             let tally = tallies.entry(connection.client).or_default();
@@ -148,7 +149,7 @@ impl Table {
     }
 
     /// The listening streams of each owner.
-    fn streams(&self) -> BTreeMap<StreamOwner, usize> {
+    fn count_streams(&self) -> BTreeMap<StreamOwner, usize> {
         let mut streams = BTreeMap::<_, usize>::new();
         for (owner, _) in self.connections.values().filter_map(|connection| connection.state.listening()) {
             *streams.entry(owner).or_default() += 1;
@@ -156,7 +157,7 @@ impl Table {
         streams
     }
 
-    fn tally(&self, client: IpAddr) -> Tally {
+    fn tally_client(&self, client: IpAddr) -> Tally {
         let of_client =
             self.connections.values().filter(|connection| connection.client == client && !connection.is_proxy);
         of_client.fold(Tally::default(), |tally, connection| tally.with(&connection.state))
@@ -164,7 +165,7 @@ impl Table {
 
     /// Evicts a connection, of `client` if there is one; false when the server waits for none of their clients.
     fn evict(&mut self, client: Option<IpAddr>) -> bool {
-        let (tallies, streams, now) = (self.tallies(), self.streams(), Instant::now());
+        let (tallies, streams, now) = (self.tally_all(), self.count_streams(), Instant::now());
         // A connection that was ended before counts until its permit is dropped, so it can be evicted as well.
         let candidates = self.connections.iter();
         let candidates = candidates.filter(|(_, connection)| client.is_none_or(|client| connection.client == client));
@@ -193,7 +194,7 @@ impl Connection {
 
 impl ConnectionPermit {
     /// Completes when the limiter ends the connection.
-    pub(super) async fn ended(&mut self) -> EndReason {
+    pub(super) async fn wait_for_end(&mut self) -> EndReason {
         (&mut self.ended).await.unwrap_or(EndReason::Idle)
     }
 
@@ -228,7 +229,7 @@ impl Activity {
     pub(super) fn sharing(&self) -> usize {
         let Limiter { limits, table } = &*self.limiter;
         let table = table.lock();
-        let tally = table.connections.get(&self.number).map(|connection| table.tally(connection.client));
+        let tally = table.connections.get(&self.number).map(|connection| table.tally_client(connection.client));
         tally.unwrap_or_default().sharing(limits.connections_per_address_max)
     }
 
@@ -241,7 +242,7 @@ impl Activity {
     }
 
     /// The state of the connection; `None` after an eviction.
-    pub(super) fn state(&self) -> Option<State> {
+    pub(super) fn state(&self) -> Option<ConnectionState> {
         self.limiter.table.lock().connections.get(&self.number).map(|connection| connection.state)
     }
 }

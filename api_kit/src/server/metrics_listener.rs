@@ -36,7 +36,7 @@ impl Server {
             .route("/metrics", metrics)
             .fallback(async || Error::NotFound)
             .method_not_allowed_fallback(async || Error::MethodNotAllowed)
-            .layer(map_response(with_headers));
+            .layer(map_response(add_headers));
         let limits = ConnectionLimits {
             connections_max: CONNECTIONS_MAX,
             connections_per_address_max: CONNECTIONS_MAX,
@@ -52,7 +52,7 @@ impl Server {
     }
 }
 
-async fn with_headers(mut response: Response) -> Response {
+async fn add_headers(mut response: Response) -> Response {
     response_headers::add(response.headers_mut());
     response
 }

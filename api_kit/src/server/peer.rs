@@ -19,12 +19,12 @@ impl Peer {
 
     /// The part of the address that stands for one client.
     pub(super) fn client(self) -> IpAddr {
-        client_of(self.0)
+        find_client(self.0)
     }
 }
 
 /// The part of an address that stands for one client, in everything that is counted by address.
-pub fn client_of(address: IpAddr) -> IpAddr {
+pub fn find_client(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => {
             let bits = address.to_bits() >> IPV6_NETWORK_BITS << IPV6_NETWORK_BITS;

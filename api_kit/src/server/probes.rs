@@ -23,7 +23,7 @@ use super::connection::ListenerContext;
 use super::early_refusal;
 use super::peer::Peer;
 use crate::error::Error;
-use crate::metrics::connection_cut;
+use crate::metrics::count_connection_cut;
 
 /// Connections whose first request is read beyond the limit: those of a few probes, in as many milliseconds.
 const CONNECTIONS_MAX: usize = 16;
@@ -113,7 +113,7 @@ pub(super) async fn serve(context: Arc<ListenerContext>, mut tcp: TcpStream, pee
         answered = answer(&context, &mut tcp, peer) => answered,
     };
     if !answered {
-        connection_cut("full");
+        count_connection_cut("full");
         early_refusal::send(&mut tcp, &context.ids.next(), Error::TooManyConnections).await;
     }
 }

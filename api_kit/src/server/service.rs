@@ -13,13 +13,13 @@ use hyper::body::Incoming;
 use hyper::service::Service;
 use tower::ServiceExt;
 
-use super::body::timed;
+use super::body::time_body;
 use super::limiter::{Activity, Event};
 use super::limits::BodyLimits;
 use super::peer::Peer;
 use super::stream_owner::StreamOwner;
 use super::trusted_proxies::TrustedProxies;
-use crate::body_end::{OnBodyEnd, with_end};
+use crate::body_end::{OnBodyEnd, attach_end};
 
 /// Answers the requests of one connection.
 pub(super) struct ConnectionService {
@@ -32,12 +32,12 @@ pub(super) struct ConnectionService {
 }
 
 impl ConnectionService {
-    fn prepared(&self, request: hyper::Request<Incoming>) -> Request {
+    fn prepare_request(&self, request: hyper::Request<Incoming>) -> Request {
         let limits = if is_git(request.uri().path()) { self.git_body } else { self.body };
         let (mut parts, body) = request.into_parts();
-        let client = self.trusted_proxies.client_of(self.peer.0, &parts.headers);
+        let client = self.trusted_proxies.find_client(self.peer.0, &parts.headers);
         parts.extensions.insert(Peer(client));
-        Request::from_parts(parts, timed(body, limits, self.activity.clone()))
+        Request::from_parts(parts, time_body(body, limits, self.activity.clone()))
     }
 }
 
@@ -50,7 +50,7 @@ impl Service<hyper::Request<Incoming>> for ConnectionService {
         let activity = self.activity.clone();
         activity.report(Event::RequestBegan);
         let is_chunked = request.headers().contains_key(TRANSFER_ENCODING);
-        let response = self.router.clone().oneshot(self.prepared(request));
+        let response = self.router.clone().oneshot(self.prepare_request(request));
         Box::pin(async move {
             let mut response = response.await?;
             if let Some(owner) = response.extensions().get::<StreamOwner>() {
@@ -59,7 +59,7 @@ impl Service<hyper::Request<Incoming>> for ConnectionService {
             if is_chunked || activity.is_last_response() {
                 end_connection(&mut response);
             }
-            Ok(with_end(response, ResponseEnd(activity)))
+            Ok(attach_end(response, ResponseEnd(activity)))
         })
     }
 }

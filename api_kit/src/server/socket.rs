@@ -30,7 +30,7 @@ impl Socket {
 
     /// The status with which bytes that are no request are refused. Hyper's own refusal, which has neither a body nor an
     /// id, was not sent.
-    pub(super) const fn refused(&self) -> Option<u16> {
+    pub(super) const fn refused_status(&self) -> Option<u16> {
         self.refused
     }
 
@@ -47,7 +47,7 @@ impl Socket {
     }
 
     /// Withholds bytes that are written while no request is answered, which are a refusal of hyper's own.
-    fn withholds(&mut self, bytes: &[u8]) -> bool {
+    fn withhold(&mut self, bytes: &[u8]) -> bool {
         if self.refused.is_none()
             && self.activity.state().is_none_or(|state| matches!(state.phase, Phase::Responding | Phase::Flushing))
         {
@@ -108,7 +108,7 @@ impl AsyncRead for Socket {
 
 impl AsyncWrite for Socket {
     fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        if self.withholds(bytes) {
+        if self.withhold(bytes) {
             return Poll::Ready(Ok(bytes.len()));
         }
         let written = Pin::new(&mut self.tcp).poll_write(context, bytes);
@@ -121,7 +121,7 @@ impl AsyncWrite for Socket {
         context: &mut Context<'_>,
         slices: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        if self.withholds(slices.first().map_or(&[][..], |slice| slice)) {
+        if self.withhold(slices.first().map_or(&[][..], |slice| slice)) {
             return Poll::Ready(Ok(slices.iter().map(|slice| slice.len()).sum()));
         }
         let written = Pin::new(&mut self.tcp).poll_write_vectored(context, slices);

@@ -11,7 +11,7 @@ use std::time::Duration;
 pub(super) const STALLED_WITH_WHOLE_TIME_MAX: usize = 8;
 
 /// Returns the time of one of an address's `stalled` connections.
-pub(super) fn stalled_share(whole: Duration, stalled: usize) -> Duration {
+pub(super) fn share_stalled_time(whole: Duration, stalled: usize) -> Duration {
     let count = |connections| u32::try_from(connections).unwrap_or(u32::MAX);
     whole.saturating_mul(count(STALLED_WITH_WHOLE_TIME_MAX)) / count(stalled.max(STALLED_WITH_WHOLE_TIME_MAX))
 }
@@ -22,7 +22,8 @@ mod tests {
 
     #[test]
     fn an_address_with_many_stalled_connections_has_less_time_for_each() {
-        let shares = [0, 1, 8, 16, 80, 512].map(|stalled| stalled_share(Duration::from_secs(32), stalled).as_millis());
+        let shares =
+            [0, 1, 8, 16, 80, 512].map(|stalled| share_stalled_time(Duration::from_secs(32), stalled).as_millis());
         assert_eq!(shares, [32_000, 32_000, 32_000, 16_000, 3_200, 500]);
     }
 }

@@ -31,12 +31,14 @@ impl TrustedProxies {
     }
 
     /// Returns the address of the client of a request that came from `peer`.
-    pub(super) fn client_of(&self, peer: IpAddr, headers: &HeaderMap) -> IpAddr {
+    pub(super) fn find_client(&self, peer: IpAddr, headers: &HeaderMap) -> IpAddr {
         if !self.contains(peer) {
             return peer;
         }
-        let listed = elements(headers, &LIST).map(|mut found| self.last_untrusted(peer, &mut found, address));
-        let forwarded = elements(headers, &FORWARDED).map(|mut found| self.last_untrusted(peer, &mut found, forwarded));
+        let listed =
+            read_elements(headers, &LIST).map(|mut found| self.find_last_untrusted(peer, &mut found, parse_address));
+        let forwarded = read_elements(headers, &FORWARDED)
+            .map(|mut found| self.find_last_untrusted(peer, &mut found, parse_forwarded));
         match (listed, forwarded) {
             // A proxy sets one of them and passes on the other, which the client may have made up.
             (Some(listed), Some(forwarded)) if listed != forwarded => peer,
@@ -47,7 +49,7 @@ impl TrustedProxies {
 
     /// Returns the last address that is no trusted proxy, or the first one of all if every address is one. The list ends at
     /// an element that is no address.
-    fn last_untrusted(&self, peer: IpAddr, elements: &mut Vec<&str>, read: fn(&str) -> Option<IpAddr>) -> IpAddr {
+    fn find_last_untrusted(&self, peer: IpAddr, elements: &mut Vec<&str>, read: fn(&str) -> Option<IpAddr>) -> IpAddr {
         let mut client = peer;
         while let Some(found) = elements.pop().and_then(read) {
             client = found;
@@ -60,14 +62,14 @@ impl TrustedProxies {
 }
 
 /// The elements of all headers with this name, in their order; `None` without one.
-fn elements<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<Vec<&'a str>> {
+fn read_elements<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<Vec<&'a str>> {
     let values = headers.get_all(name).iter().map(|value| value.to_str().unwrap_or_default());
     let elements: Vec<_> = values.flat_map(|value| value.split(',')).collect();
     (!elements.is_empty()).then_some(elements)
 }
 
 /// Reads an address, which may have a port.
-fn address(text: &str) -> Option<IpAddr> {
+fn parse_address(text: &str) -> Option<IpAddr> {
     let text = text.trim();
     let bare = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(text);
     let parsed = bare.parse().ok().or_else(|| text.parse::<SocketAddr>().ok().map(|address| address.ip()));
@@ -75,13 +77,13 @@ fn address(text: &str) -> Option<IpAddr> {
 }
 
 /// Reads the parameter `for` of an element of `Forwarded`.
-fn forwarded(element: &str) -> Option<IpAddr> {
+fn parse_forwarded(element: &str) -> Option<IpAddr> {
     element.split(';').find_map(|pair| {
         let (name, value) = pair.split_once('=')?;
         if !name.trim().eq_ignore_ascii_case("for") {
             return None;
         }
-        address(value.trim().trim_matches('"'))
+        parse_address(value.trim().trim_matches('"'))
     })
 }
 
@@ -99,7 +101,7 @@ mod tests {
         for (name, value) in headers {
             map.append(*name, HeaderValue::from_str(value).unwrap());
         }
-        TrustedProxies::from(networks.to_vec()).client_of(peer.parse().unwrap(), &map).to_string()
+        TrustedProxies::from(networks.to_vec()).find_client(peer.parse().unwrap(), &map).to_string()
     }
 
     #[test]

@@ -12,12 +12,12 @@ const OTHER_VARIABLES: [&str; 3] = ["LATHE_CONFIG_DIR", "LATHE_EMBEDDINGS_KEY", 
 const OPTIONS_MAX: usize = 5;
 
 /// Adds the options of a command to the error about a word that it does not take, such as `laptop` in `key create laptop`.
-pub fn with_options(mut error: Error, command: &Command, line: &[String]) -> Error {
+pub fn add_options(mut error: Error, command: &Command, line: &[String]) -> Error {
     let is_word = match (error.kind(), error.get(ContextKind::InvalidArg)) {
         (ErrorKind::UnknownArgument, Some(ContextValue::String(word))) => !word.starts_with('-'),
         _ => false,
     };
-    let options = options_of(command, line);
+    let options = list_options(command, line);
     if is_word && !options.is_empty() {
         let tip = format!("the command takes options: {}", options.join(", "));
         error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
@@ -26,7 +26,7 @@ pub fn with_options(mut error: Error, command: &Command, line: &[String]) -> Err
 }
 
 /// The options with values of the command in a line, apart from those of all commands.
-fn options_of(command: &Command, line: &[String]) -> Vec<String> {
+fn list_options(command: &Command, line: &[String]) -> Vec<String> {
     let mut command = command;
     for word in line.iter().skip(1) {
         match command.find_subcommand(word) {
@@ -40,8 +40,8 @@ fn options_of(command: &Command, line: &[String]) -> Vec<String> {
 }
 
 /// Finds variables of the environment that are not read, and are probably misspelt. Returns each with the one that was meant.
-pub fn misspelt_variables(command: &Command, names: impl Iterator<Item = String>) -> Vec<(String, String)> {
-    let known: Vec<String> = variables(command).chain(OTHER_VARIABLES.map(str::to_owned)).collect();
+pub fn find_misspelt(command: &Command, names: impl Iterator<Item = String>) -> Vec<(String, String)> {
+    let known: Vec<String> = list_variables(command).chain(OTHER_VARIABLES.map(str::to_owned)).collect();
     let unknown = names.filter(|name| name.starts_with(PREFIX) && !known.contains(name));
     let meant = |name: String| {
         // The common beginning would make all names similar.
@@ -53,19 +53,19 @@ pub fn misspelt_variables(command: &Command, names: impl Iterator<Item = String>
     unknown.filter_map(meant).collect()
 }
 
-fn variables(command: &Command) -> Box<dyn Iterator<Item = String> + '_> {
+fn list_variables(command: &Command) -> Box<dyn Iterator<Item = String> + '_> {
     let own = command.get_arguments().filter_map(|argument| Some(argument.get_env()?.to_str()?.to_owned()));
-    Box::new(own.chain(command.get_subcommands().flat_map(variables)))
+    Box::new(own.chain(command.get_subcommands().flat_map(list_variables)))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Arguments, command};
+    use super::super::{Arguments, build_command};
     use super::*;
 
     #[test]
     fn a_misspelt_variable_is_found() {
-        let misspelt = |name: &str| misspelt_variables(&command(), std::iter::once(name.to_owned()));
+        let misspelt = |name: &str| find_misspelt(&build_command(), std::iter::once(name.to_owned()));
         let expected = vec![("LATHE_PYTHON_INDX".to_owned(), "LATHE_PYTHON_INDEX".to_owned())];
         assert_eq!(misspelt("LATHE_PYTHON_INDX"), expected);
         for name in
@@ -78,9 +78,9 @@ mod tests {
     #[test]
     fn a_word_that_a_command_does_not_take_is_answered_with_its_options() {
         let line = ["lathe", "key", "create", "laptop"].map(str::to_owned);
-        let mut command = command();
+        let mut command = build_command();
         let error = command.try_get_matches_from_mut(&line).expect_err("an error");
-        let told = with_options(error, &command, &line).to_string();
+        let told = add_options(error, &command, &line).to_string();
         assert!(told.contains("unexpected argument 'laptop'") && told.contains("--name <NAME>"), "{told}");
         assert!(Arguments::read(line.map(Into::into)).is_err());
     }

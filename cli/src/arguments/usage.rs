@@ -4,24 +4,24 @@
 use clap::{Arg, Command};
 
 /// Replaces the usage lines of all commands without subcommands.
-pub fn in_order(command: Command) -> Command {
+pub fn order_usage(command: Command) -> Command {
     let path = command.get_name().to_owned();
-    below(command, &path)
+    order_below(command, &path)
 }
 
-fn below(command: Command, path: &str) -> Command {
+fn order_below(command: Command, path: &str) -> Command {
     if !command.has_subcommands() {
-        let line = line(command.clone(), path);
+        let line = render_line(command.clone(), path);
         return command.override_usage(line);
     }
     command.mut_subcommands(|inner| {
         let path = format!("{path} {}", inner.get_name());
-        below(inner, &path)
+        order_below(inner, &path)
     })
 }
 
 /// The usage line of a command. Clap displays an argument only after its command is built.
-fn line(mut command: Command, path: &str) -> String {
+fn render_line(mut command: Command, path: &str) -> String {
     command.build();
     let groups: Vec<Vec<&Arg>> = command
         .get_groups()
@@ -35,7 +35,7 @@ fn line(mut command: Command, path: &str) -> String {
     let positionals = visible().filter(|argument| argument.is_positional()).map(ToString::to_string);
     let choices = groups
         .iter()
-        .map(|members| format!("<{}>", members.iter().map(|one| choice(one)).collect::<Vec<_>>().join("|")));
+        .map(|members| format!("<{}>", members.iter().map(|one| render_choice(one)).collect::<Vec<_>>().join("|")));
     let required = visible().filter(|argument| !argument.is_positional() && argument.is_required_set());
     let required = required.map(ToString::to_string);
     let words = [path.to_owned()].into_iter().chain(positionals).chain(choices).chain(required);
@@ -43,7 +43,7 @@ fn line(mut command: Command, path: &str) -> String {
 }
 
 /// A member of a group of which one is required: `BUILD_ID` or `--version <VERSION>`.
-fn choice(argument: &Arg) -> String {
+fn render_choice(argument: &Arg) -> String {
     let text = argument.to_string();
     if argument.is_positional() { text.trim_matches(['<', '>', '[', ']']).to_owned() } else { text }
 }
@@ -59,11 +59,11 @@ mod tests {
         let tool = Arg::new("tool").value_name("TOOL").required(true);
         let bump = Arg::new("bump").long("bump").value_name("BUMP").required(true);
         let command = Command::new("publish").arg(bump).arg(Arg::new("gate").long("gate")).arg(tool.clone());
-        assert_eq!(line(command, "lathe tool publish"), "lathe tool publish <TOOL> --bump <BUMP> [OPTIONS]");
+        assert_eq!(render_line(command, "lathe tool publish"), "lathe tool publish <TOOL> --bump <BUMP> [OPTIONS]");
         let (build, version) =
             (Arg::new("build").value_name("BUILD_ID"), Arg::new("version").long("version").value_name("V"));
         let which = ArgGroup::new("which").args(["build", "version"]).required(true);
         let command = Command::new("log").arg(tool).arg(build).arg(version).group(which);
-        assert_eq!(line(command, "log"), "log <TOOL> <BUILD_ID|--version <V>> [OPTIONS]");
+        assert_eq!(render_line(command, "log"), "log <TOOL> <BUILD_ID|--version <V>> [OPTIONS]");
     }
 }

@@ -11,7 +11,7 @@ use tempfile::TempDir;
 
 use super::manifest::{MANIFEST, Manifest};
 use crate::failure::Failure;
-use crate::output::Progress;
+use crate::output::Spinner;
 
 /// Refuses a prefix that has objects.
 pub async fn require_empty(objects: &Objects) -> anyhow::Result<()> {
@@ -23,7 +23,7 @@ pub async fn require_empty(objects: &Objects) -> anyhow::Result<()> {
 }
 
 /// A directory for the files of a backup, accessible to its owner and deleted at the end.
-pub fn temporary_directory() -> anyhow::Result<TempDir> {
+pub fn create_temporary_directory() -> anyhow::Result<TempDir> {
     let made = tempfile::Builder::new().prefix("lathe-backup-").tempdir();
     made.with_context(|| {
         format!("creating a directory in {}; TMPDIR names another one", std::env::temp_dir().display())
@@ -31,7 +31,7 @@ pub fn temporary_directory() -> anyhow::Result<TempDir> {
 }
 
 pub async fn upload(objects: &Objects, directory: &Path, manifest: &Manifest) -> anyhow::Result<()> {
-    let progress = Progress::start("uploading");
+    let progress = Spinner::start("uploading");
     for (number, entry) in (1..).zip(&manifest.files) {
         progress.show(format!("file {number} of {}: {}", manifest.files.len(), entry.path));
         objects.upload(&directory.join(&entry.path), &entry.path).await?;
@@ -41,8 +41,8 @@ pub async fn upload(objects: &Objects, directory: &Path, manifest: &Manifest) ->
 
 /// Downloads a backup. A restore compares the digests.
 pub async fn download(objects: &Objects) -> anyhow::Result<TempDir> {
-    let directory = temporary_directory()?;
-    let progress = Progress::start("downloading");
+    let directory = create_temporary_directory()?;
+    let progress = Spinner::start("downloading");
     let Some(text) = objects.get(MANIFEST).await? else {
         let message = format!("{} is no complete backup: it has no {MANIFEST}, which is written last", objects.url());
         return Err(Failure::coded(

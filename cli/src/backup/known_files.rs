@@ -6,7 +6,7 @@ use std::path::Path;
 
 use registry::{OrganizationId, StoredPack};
 
-use super::damage::damaged;
+use super::damage::explain_damage;
 use super::measured_file::FileEntry;
 
 /// The database, which a backup has unless a server has it.
@@ -47,13 +47,13 @@ pub fn require_plain_file(backup: &Path, name: &str) -> anyhow::Result<()> {
     for part in name.split('/') {
         path.push(part);
         let Ok(found) = fs::symlink_metadata(&path) else {
-            return Err(damaged(&format!("{name} is missing")));
+            return Err(explain_damage(&format!("{name} is missing")));
         };
         if found.is_symlink() {
-            return Err(damaged(&format!("{name} is a symbolic link")));
+            return Err(explain_damage(&format!("{name} is a symbolic link")));
         }
     }
-    if path.is_file() { Ok(()) } else { Err(damaged(&format!("{name} is no file"))) }
+    if path.is_file() { Ok(()) } else { Err(explain_damage(&format!("{name} is no file"))) }
 }
 
 /// The name of a repository's directory: an id of an organisation in lower case, after `=` and a hash for others.

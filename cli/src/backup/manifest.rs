@@ -9,7 +9,7 @@ use anyhow::Context;
 use registry::{Digest, KeyRing};
 use serde::{Deserialize, Serialize};
 
-use super::damage::damaged;
+use super::damage::explain_damage;
 use super::known_files::is_written_by_backups;
 use super::measured_file::FileEntry;
 use crate::failure::Failure;
@@ -95,13 +95,13 @@ impl Manifest {
     pub fn read(backup: &Path) -> anyhow::Result<Self> {
         let path = backup.join(MANIFEST);
         let text = match fs::read_to_string(&path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(incomplete(backup)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(refuse_incomplete(backup)),
             read => read.with_context(|| format!("reading {}", path.display()))?,
         };
-        let damaged = |error: serde_json::Error| damaged(&format!("{}: {error}", path.display()));
+        let damaged = |error: serde_json::Error| explain_damage(&format!("{}: {error}", path.display()));
         let AnyFormat { format } = serde_json::from_str(&text).map_err(damaged)?;
         if format > FORMAT {
-            return Err(newer(format));
+            return Err(refuse_newer(format));
         }
         let manifest: Self = serde_json::from_str(&text).map_err(damaged)?;
         manifest.require_known_paths()?;
@@ -111,7 +111,7 @@ impl Manifest {
     /// Refuses a path that no backup has, such as one that leads out of it, or a file of a repository that git would run programs for.
     fn require_known_paths(&self) -> anyhow::Result<()> {
         match self.files.iter().find(|entry| !is_written_by_backups(entry)) {
-            Some(entry) => Err(damaged(&format!("the manifest names the file `{}`", entry.path.escape_debug()))),
+            Some(entry) => Err(explain_damage(&format!("the manifest names the file `{}`", entry.path.escape_debug()))),
             None => Ok(()),
         }
     }
@@ -119,19 +119,19 @@ impl Manifest {
 
 impl MasterKey {
     pub fn of(keys: &KeyRing, is_included: bool) -> Self {
-        Self { is_included, fingerprint: fingerprint(keys) }
+        Self { is_included, fingerprint: digest_keys(keys) }
     }
 
     pub fn is(&self, keys: &KeyRing) -> bool {
-        self.fingerprint == fingerprint(keys)
+        self.fingerprint == digest_keys(keys)
     }
 }
 
-fn fingerprint(keys: &KeyRing) -> Digest {
+fn digest_keys(keys: &KeyRing) -> Digest {
     Digest::of(&keys.derive(FINGERPRINT))
 }
 
-fn incomplete(backup: &Path) -> anyhow::Error {
+fn refuse_incomplete(backup: &Path) -> anyhow::Error {
     let path = backup.display();
     let message = if backup.is_dir() {
         format!("{path} is no complete backup: it has no {MANIFEST}, which is written last")
@@ -141,7 +141,7 @@ fn incomplete(backup: &Path) -> anyhow::Error {
     Failure::coded("backup_incomplete", message, "name the directory of a backup that `lathe backup` has finished")
 }
 
-fn newer(format: u32) -> anyhow::Error {
+fn refuse_newer(format: u32) -> anyhow::Error {
     let message = format!("the backup has format {format}, and this release reads formats up to {FORMAT}");
     Failure::coded("backup_newer", message, "restore it with the release that wrote it, or a later one")
 }

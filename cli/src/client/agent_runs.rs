@@ -68,12 +68,12 @@ impl Client {
         }
     }
 
-    pub async fn agent_run(&self, id: &str) -> anyhow::Result<DecodedResponse<AgentRun>> {
+    pub async fn get_agent_run(&self, id: &str) -> anyhow::Result<DecodedResponse<AgentRun>> {
         self.get(Call::to_server(Method::GET, &["agents", id, "status"])).await
     }
 
     /// Returns all steps of a run. A response has the first ones, and the next one begins at the time of its last step.
-    pub async fn agent_run_steps(&self, id: &str, filter: &StepFilter) -> anyhow::Result<Vec<Value>> {
+    pub async fn list_agent_run_steps(&self, id: &str, filter: &StepFilter) -> anyhow::Result<Vec<Value>> {
         let path = ["agents", id, "trace"];
         let (mut steps, mut since) = (Vec::<Value>::new(), filter.since.clone());
         loop {
@@ -111,9 +111,9 @@ impl Client {
         let (mut shown, mut filter) = (0, StepFilter::default());
         loop {
             // The steps are read after the status, so that those before the end are among them.
-            let run = self.agent_run(id).await?;
+            let run = self.get_agent_run(id).await?;
             if let Some(show) = &mut show {
-                let steps: Vec<AgentRunStep> = read_all(&self.agent_run_steps(id, &filter).await?)?;
+                let steps: Vec<AgentRunStep> = read_all(&self.list_agent_run_steps(id, &filter).await?)?;
                 for step in steps {
                     if step.number > shown {
                         show(&step);
@@ -130,14 +130,14 @@ impl Client {
     }
 
     /// Returns the tools of an agent's running revision, as MCP clients or a model API take them.
-    pub async fn agent_tools(&self, agent: &str, format: Option<&str>) -> anyhow::Result<Vec<Value>> {
+    pub async fn list_agent_tools(&self, agent: &str, format: Option<&str>) -> anyhow::Result<Vec<Value>> {
         let path = ["agent", agent, "tools"];
         let call = Call::new(Method::GET, &path).query_all("format", format).query("limit", PAGE_TOOLS_MAX);
-        self.all_pages::<AgentTools>(call).await
+        self.read_all_pages::<AgentTools>(call).await
     }
 
     /// Returns the slugs of agents by id. Ids without an agent are left out.
-    pub async fn agent_slugs<'id>(
+    pub async fn find_agent_slugs<'id>(
         &self,
         ids: impl Iterator<Item = &'id str>,
     ) -> anyhow::Result<BTreeMap<String, String>> {
@@ -145,7 +145,7 @@ impl Client {
         let mut slugs = BTreeMap::new();
         for page_ids in ids.chunks(PAGE_AGENTS_MAX) {
             let call = Call::new(Method::GET, &["agent"]).query_all("id", page_ids).query("limit", PAGE_AGENTS_MAX);
-            let agents: Vec<Agent> = read_all(&self.all_pages::<AgentList>(call).await?)?;
+            let agents: Vec<Agent> = read_all(&self.read_all_pages::<AgentList>(call).await?)?;
             slugs.extend(agents.into_iter().map(|agent| (agent.id.into(), agent.slug)));
         }
         Ok(slugs)

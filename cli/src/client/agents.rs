@@ -26,7 +26,7 @@ impl Client {
     /// Lists at most `agents_max` agents, and returns whether there are more.
     pub async fn list_agents(&self, types: &[String], agents_max: usize) -> anyhow::Result<(Vec<Value>, bool)> {
         let call = Call::new(Method::GET, &["agent"]).query_all("agent_type", types).query("limit", PAGE_AGENTS_MAX);
-        let pages = self.pages_while::<AgentList>(call, |agents| agents.len() < agents_max);
+        let pages = self.read_pages_while::<AgentList>(call, |agents| agents.len() < agents_max);
         let (mut agents, has_more_pages) = pages.await?;
         let has_more = has_more_pages || agents.len() > agents_max;
         agents.truncate(agents_max);
@@ -37,21 +37,21 @@ impl Client {
     /// personal one wins, then that of the organisation.
     pub async fn find_agent(&self, slug_or_id: &str) -> anyhow::Result<Agent> {
         let by_id = match AgentId::parse(slug_or_id) {
-            Ok(_) => self.agents_with("id", slug_or_id).await?.pop(),
+            Ok(_) => self.find_agents_with("id", slug_or_id).await?.pop(),
             Err(_) => None,
         };
         let found = match by_id {
-            None if AgentSlug::parse(slug_or_id).is_ok() => self.agent_with_slug(slug_or_id).await?,
+            None if AgentSlug::parse(slug_or_id).is_ok() => self.find_agent_with_slug(slug_or_id).await?,
             found => found,
         };
         match found {
             Some(agent) => Ok(agent),
-            None => Err(self.missing_agent(slug_or_id).await),
+            None => Err(self.explain_missing_agent(slug_or_id).await),
         }
     }
 
     /// The error for a slug or an id without an agent, with the agent that was probably meant.
-    async fn missing_agent(&self, slug_or_id: &str) -> anyhow::Error {
+    async fn explain_missing_agent(&self, slug_or_id: &str) -> anyhow::Error {
         // Without the list, the error has no suggestion.
         let (agents, _) = self.list_agents(&[], COMPARED_AGENTS_MAX).await.unwrap_or_default();
         let meant = closest(slug_or_id, agents.iter().filter_map(|agent| agent["slug"].as_str()));
@@ -60,9 +60,9 @@ impl Client {
         Failure::coded("not_found", format!("there is no agent `{slug_or_id}`"), hint)
     }
 
-    async fn agent_with_slug(&self, slug: &str) -> anyhow::Result<Option<Agent>> {
-        let user = self.user_id().await?;
-        let (personal, shared) = self.agents_with("slug", slug).await?.into_iter().partition(Agent::is_personal);
+    async fn find_agent_with_slug(&self, slug: &str) -> anyhow::Result<Option<Agent>> {
+        let user = self.find_user_id().await?;
+        let (personal, shared) = self.find_agents_with("slug", slug).await?.into_iter().partition(Agent::is_personal);
         let (own, of_others): (Vec<Agent>, Vec<Agent>) =
             Vec::into_iter(personal).partition(|agent| agent.author == user);
         let candidates: [Vec<Agent>; 3] = [own, shared, of_others];
@@ -75,9 +75,9 @@ impl Client {
         Ok(found.pop())
     }
 
-    async fn agents_with(&self, field: &'static str, text: &str) -> anyhow::Result<Vec<Agent>> {
+    async fn find_agents_with(&self, field: &'static str, text: &str) -> anyhow::Result<Vec<Agent>> {
         let call = Call::new(Method::GET, &["agent"]).query(field, text).query("limit", PAGE_AGENTS_MAX);
-        self.all_pages::<AgentList>(call).await?.iter().map(read).collect()
+        self.read_all_pages::<AgentList>(call).await?.iter().map(read).collect()
     }
 
     pub async fn show_agent(&self, id: &str) -> anyhow::Result<DecodedResponse<AgentDetail>> {
@@ -107,10 +107,10 @@ impl Client {
 
     pub async fn list_agent_revisions(&self, id: &str) -> anyhow::Result<Vec<Value>> {
         let path = ["agent", id, "revision"];
-        self.all_pages::<AgentRevisionList>(Call::new(Method::GET, &path).query("limit", PAGE_REVISIONS_MAX)).await
+        self.read_all_pages::<AgentRevisionList>(Call::new(Method::GET, &path).query("limit", PAGE_REVISIONS_MAX)).await
     }
 
-    pub async fn agent_revision(&self, id: &str, number: u32) -> anyhow::Result<DecodedResponse<AgentRevision>> {
+    pub async fn get_agent_revision(&self, id: &str, number: u32) -> anyhow::Result<DecodedResponse<AgentRevision>> {
         self.get(Call::new(Method::GET, &["agent", id, "revision", &number.to_string()])).await
     }
 }

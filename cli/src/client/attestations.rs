@@ -21,11 +21,11 @@ impl Client {
     }
 
     /// Returns the provenance or the bill of materials of a version, byte for byte.
-    pub async fn attestation(&self, tool_id: &str, version: &str, document: &str) -> anyhow::Result<String> {
-        self.text(Call::new(Method::GET, &["tool", tool_id, "version", version, document])).await
+    pub async fn get_attestation(&self, tool_id: &str, version: &str, document: &str) -> anyhow::Result<String> {
+        self.get_text(Call::new(Method::GET, &["tool", tool_id, "version", version, document])).await
     }
 
-    pub async fn signing_keys(&self) -> anyhow::Result<DecodedResponse<SigningKeys>> {
+    pub async fn get_signing_keys(&self) -> anyhow::Result<DecodedResponse<SigningKeys>> {
         self.get(Call::new(Method::GET, &["keys"])).await
     }
 }

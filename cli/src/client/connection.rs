@@ -18,7 +18,7 @@ const ADDRESS_HINT: &str = "give an address such as http://127.0.0.1:8080";
 
 /// Builds a client. It follows no redirects, since requests carry credentials; it loads no certificates for a plain
 /// `http` address, and uses no proxy for a loopback address.
-pub fn http_client(url: &Url) -> anyhow::Result<reqwest::Client> {
+pub fn build_http_client(url: &Url) -> anyhow::Result<reqwest::Client> {
     let mut builder = reqwest::Client::builder()
         .user_agent(concat!("lathe/", env!("CARGO_PKG_VERSION")))
         .redirect(reqwest::redirect::Policy::none())
@@ -56,12 +56,12 @@ pub fn parse_url(text: &str) -> anyhow::Result<Url> {
 }
 
 /// The URL of a path below `/v1/{organization}`, with each segment escaped.
-pub fn endpoint(base: &Url, organization: &str, path: &[&str]) -> anyhow::Result<Url> {
-    server_endpoint(base, &[&["v1", organization][..], path].concat())
+pub fn build_endpoint(base: &Url, organization: &str, path: &[&str]) -> anyhow::Result<Url> {
+    build_server_endpoint(base, &[&["v1", organization][..], path].concat())
 }
 
 /// The URL of a path of the server, with each segment escaped.
-pub fn server_endpoint(base: &Url, path: &[&str]) -> anyhow::Result<Url> {
+pub fn build_server_endpoint(base: &Url, path: &[&str]) -> anyhow::Result<Url> {
     let mut url = base.clone();
     url.path_segments_mut()
         .map_err(|()| Failure::usage(format!("`{base}` is not an http or https address"), ADDRESS_HINT))?
@@ -92,9 +92,9 @@ mod tests {
     #[test]
     fn a_constraint_is_escaped_in_the_path() {
         let base = Url::parse("http://h:1/prefix/").expect("a URL");
-        let url = endpoint(&base, "acme", &["tool", "x", "version", ">=1.0,<2/3", "invoke"]).expect("a URL");
+        let url = build_endpoint(&base, "acme", &["tool", "x", "version", ">=1.0,<2/3", "invoke"]).expect("a URL");
         assert_eq!(url.as_str(), "http://h:1/prefix/v1/acme/tool/x/version/%3E=1.0,%3C2%2F3/invoke");
-        assert_eq!(endpoint(&base, "acme", &["tool", ""]).expect("a URL").path(), "/prefix/v1/acme/tool/");
-        assert_eq!(server_endpoint(&base, &["agents", "x/y"]).expect("a URL").path(), "/prefix/agents/x%2Fy");
+        assert_eq!(build_endpoint(&base, "acme", &["tool", ""]).expect("a URL").path(), "/prefix/v1/acme/tool/");
+        assert_eq!(build_server_endpoint(&base, &["agents", "x/y"]).expect("a URL").path(), "/prefix/agents/x%2Fy");
     }
 }

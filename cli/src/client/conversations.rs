@@ -14,7 +14,7 @@ use super::stream::Event;
 const PAGE_CALLS_MAX: usize = 100;
 
 impl Client {
-    pub async fn agent_states(&self, agent: &str) -> anyhow::Result<DecodedResponse<AgentStateList>> {
+    pub async fn list_agent_states(&self, agent: &str) -> anyhow::Result<DecodedResponse<AgentStateList>> {
         self.get(Call::new(Method::GET, &["agent", agent, "state"])).await
     }
 
@@ -38,7 +38,7 @@ impl Client {
     ) -> anyhow::Result<(Vec<Value>, bool)> {
         let path = ["agent", agent, "conversation"];
         let call = Call::new(Method::GET, &path).query("limit", PAGE_CALLS_MAX.min(conversations_max));
-        let pages = self.pages_while::<ConversationList>(call, |found| found.len() < conversations_max);
+        let pages = self.read_pages_while::<ConversationList>(call, |found| found.len() < conversations_max);
         let (mut conversations, has_more_pages) = pages.await?;
         let has_more = has_more_pages || conversations.len() > conversations_max;
         conversations.truncate(conversations_max);
@@ -81,9 +81,13 @@ impl Client {
         self.stream(Call::new(Method::POST, &path).body(request.clone())).await?.follow(show).await
     }
 
-    pub async fn conversation_log(&self, conversation: &str, interaction: Option<&str>) -> anyhow::Result<Vec<Value>> {
+    pub async fn read_conversation_log(
+        &self,
+        conversation: &str,
+        interaction: Option<&str>,
+    ) -> anyhow::Result<Vec<Value>> {
         let path = ["conversation", conversation, "log"];
         let call = Call::new(Method::GET, &path).query("limit", PAGE_CALLS_MAX);
-        self.all_pages::<InvocationList>(call.query_all("interaction_id", interaction)).await
+        self.read_all_pages::<InvocationList>(call.query_all("interaction_id", interaction)).await
     }
 }

@@ -3,7 +3,7 @@
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::refusal::unexpected;
+use super::refusal::explain_unexpected;
 
 /// A response: the whole document, for `--json`, and the part that the program reads.
 #[derive(Debug)]
@@ -14,14 +14,14 @@ pub struct DecodedResponse<T> {
 
 impl<T: DeserializeOwned> DecodedResponse<T> {
     pub fn read(document: Value, url: &str) -> anyhow::Result<Self> {
-        let body = T::deserialize(&document).map_err(|error| unexpected(url, error))?;
+        let body = T::deserialize(&document).map_err(|error| explain_unexpected(url, error))?;
         Ok(Self { document, body })
     }
 }
 
 /// Reads a part of a response.
 pub fn read<T: DeserializeOwned>(document: &Value) -> anyhow::Result<T> {
-    Ok(T::deserialize(document).map_err(|error| unexpected("the server", error))?)
+    Ok(T::deserialize(document).map_err(|error| explain_unexpected("the server", error))?)
 }
 
 /// Reads the items of a list.

@@ -9,7 +9,7 @@ use super::request::{Call, Client};
 
 impl Client {
     pub async fn list_holds(&self) -> anyhow::Result<Vec<Value>> {
-        self.all_pages::<HoldList>(Call::new(Method::GET, &["history_hold"])).await
+        self.read_all_pages::<HoldList>(Call::new(Method::GET, &["history_hold"])).await
     }
 
     pub async fn place_hold(&self, hold: Value) -> anyhow::Result<DecodedResponse<Hold>> {

@@ -29,7 +29,7 @@ impl Client {
         self.get(call).await
     }
 
-    pub async fn human_request(&self, id: &str) -> anyhow::Result<DecodedResponse<HumanRequest>> {
+    pub async fn get_human_request(&self, id: &str) -> anyhow::Result<DecodedResponse<HumanRequest>> {
         self.get(Call::new(Method::GET, &["human_request", id])).await
     }
 

@@ -19,12 +19,12 @@ pub enum KeyOwner<'a> {
 }
 
 impl Client {
-    pub async fn me(&self) -> anyhow::Result<DecodedResponse<Me>> {
+    pub async fn get_me(&self) -> anyhow::Result<DecodedResponse<Me>> {
         self.get(Call::new(Method::GET, &["user", "me"])).await
     }
 
     pub async fn list_users(&self) -> anyhow::Result<Vec<Value>> {
-        self.all_pages::<UserList>(build_paged_call(&["user"])).await
+        self.read_all_pages::<UserList>(build_paged_call(&["user"])).await
     }
 
     pub async fn show_user(&self, user: &str) -> anyhow::Result<DecodedResponse<User>> {
@@ -80,10 +80,10 @@ impl Client {
 
     pub async fn list_keys(&self, of: KeyOwner<'_>) -> anyhow::Result<Vec<Value>> {
         match of {
-            KeyOwner::Me => self.all_pages::<ApiKeyList>(build_paged_call(&["user", "me", "api_key"])).await,
-            KeyOwner::Everybody => self.all_pages::<ApiKeyList>(build_paged_call(&["api_key"])).await,
+            KeyOwner::Me => self.read_all_pages::<ApiKeyList>(build_paged_call(&["user", "me", "api_key"])).await,
+            KeyOwner::Everybody => self.read_all_pages::<ApiKeyList>(build_paged_call(&["api_key"])).await,
             KeyOwner::User(user) => {
-                self.all_pages::<ApiKeyList>(build_paged_call(&["api_key"]).query("user_id", user)).await
+                self.read_all_pages::<ApiKeyList>(build_paged_call(&["api_key"]).query("user_id", user)).await
             }
         }
     }

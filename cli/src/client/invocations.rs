@@ -1,6 +1,6 @@
 //! Records of runs: list, search, show, replay.
 
-use api::wire::{InvocationList, ListPage as _, ReplayToolInvocation, Replayed, ToolInvocation, search_field_name};
+use api::wire::{InvocationList, ListPage as _, ReplayToolInvocation, Replayed, ToolInvocation, name_search_field};
 use registry::{Ledger, SearchField};
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -48,7 +48,7 @@ impl Client {
         filter: &HistoryFilter,
         limit: Option<u32>,
     ) -> anyhow::Result<DecodedResponse<InvocationList>> {
-        self.invocations(build_list_call(filter), limit).await
+        self.read_invocations(build_list_call(filter), limit).await
     }
 
     /// Searches records, latest end first, at most `limit`; all of them without a limit.
@@ -60,12 +60,16 @@ impl Client {
         let Search { text, fields, filter } = search;
         let call = add_filter(Call::new(Method::GET, &["tool", "invocation", "search"]), filter)
             .query("query", *text)
-            .query_all("query_against", fields.iter().copied().filter_map(search_field_name));
-        self.invocations(call, limit).await
+            .query_all("query_against", fields.iter().copied().filter_map(name_search_field));
+        self.read_invocations(call, limit).await
     }
 
     /// Reads pages of records up to a limit. The document is that of one page with all of them.
-    async fn invocations(&self, call: Call<'_>, limit: Option<u32>) -> anyhow::Result<DecodedResponse<InvocationList>> {
+    async fn read_invocations(
+        &self,
+        call: Call<'_>,
+        limit: Option<u32>,
+    ) -> anyhow::Result<DecodedResponse<InvocationList>> {
         let limit = limit.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
         let (mut records, mut token) = (Vec::new(), Some(0));
         while let Some(next) = token.filter(|_| records.len() < limit) {

@@ -10,28 +10,29 @@ struct Argument {
 
 /// Returns the argument's name for the location of a problem, such as `["body", "commit_branch"]`, with the names of the parts
 /// below the argument.
-pub fn argument_name(location: &[Value]) -> String {
-    let Some((argument, rest)) = argument(location) else { return text(location) };
+pub fn find_argument_name(location: &[Value]) -> String {
+    let Some((argument, rest)) = find_argument(location) else { return render_location(location) };
     let number = match (argument.name, rest.first().and_then(Value::as_u64)) {
         ("--input" | "--grant", Some(index)) => format!(" {}", index + 1),
         _ => String::new(),
     };
-    let below: String = names(rest).filter(|name| *name != "input_parameters").map(|name| format!(" {name}")).collect();
+    let below: String =
+        list_names(rest).filter(|name| *name != "input_parameters").map(|name| format!(" {name}")).collect();
     format!("{}{number}{below}", argument.name)
 }
 
 /// Returns the next step for the location of a problem.
-pub fn hint(location: &[Value]) -> Option<&'static str> {
-    argument(location)?.0.hint
+pub fn find_hint(location: &[Value]) -> Option<&'static str> {
+    find_argument(location)?.0.hint
 }
 
 /// The argument, and the location within its value.
-fn argument(location: &[Value]) -> Option<(Argument, &[Value])> {
+fn find_argument(location: &[Value]) -> Option<(Argument, &[Value])> {
     let (place, fields) = location.split_first()?;
     let (field, rest) = fields.split_first()?;
     let (name, hint) = match (place.as_str()?, field.as_str()?) {
         ("body", "inserts" | "updates" | "deletes") => {
-            let name = if names(rest).any(|name| name == "value") { "VALUE" } else { "NAME" };
+            let name = if list_names(rest).any(|name| name == "value") { "VALUE" } else { "NAME" };
             return Some((Argument { name, hint: Some("a variable has a name such as API_KEY") }, &[]));
         }
         ("body", "name") => ("NAME", Some("choose another name")),
@@ -88,12 +89,12 @@ fn argument(location: &[Value]) -> Option<(Argument, &[Value])> {
     Some((Argument { name, hint }, rest))
 }
 
-fn names(location: &[Value]) -> impl Iterator<Item = &str> {
+fn list_names(location: &[Value]) -> impl Iterator<Item = &str> {
     location.iter().filter_map(Value::as_str)
 }
 
 /// A location that no argument has, as the server has it.
-fn text(location: &[Value]) -> String {
+fn render_location(location: &[Value]) -> String {
     let part = |part: &Value| part.as_str().map_or_else(|| part.to_string(), str::to_owned);
     location.iter().map(part).collect::<Vec<_>>().join(".")
 }
@@ -106,7 +107,7 @@ mod tests {
 
     #[test]
     fn locations_are_arguments() {
-        let name = |location: Value| argument_name(location.as_array().expect("a list"));
+        let name = |location: Value| find_argument_name(location.as_array().expect("a list"));
         for (location, expected) in [
             (json!(["body", "commit_branch"]), "--branch"),
             (json!(["body", "inserts", 0, "name"]), "NAME"),

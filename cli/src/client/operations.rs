@@ -13,14 +13,14 @@ const POLL_INTERVAL: Duration = Duration::from_millis(500);
 const RUNNING: &str = "running";
 
 impl Client {
-    pub async fn operation(&self, id: &str) -> anyhow::Result<DecodedResponse<Operation>> {
+    pub async fn get_operation(&self, id: &str) -> anyhow::Result<DecodedResponse<Operation>> {
         self.get(Call::new(Method::GET, &["operation", id])).await
     }
 
     /// Waits until an operation has ended.
     pub async fn wait_for_operation(&self, id: &str) -> anyhow::Result<DecodedResponse<Operation>> {
         loop {
-            let operation = self.operation(id).await?;
+            let operation = self.get_operation(id).await?;
             if operation.body.status != RUNNING {
                 return Ok(operation);
             }

@@ -8,12 +8,12 @@ use super::request::{Call, Client};
 
 impl Client {
     /// Returns the items of all pages, as the server wrote them.
-    pub(super) async fn all_pages<List: ListPage>(&self, call: Call<'_>) -> anyhow::Result<Vec<Value>> {
-        Ok(self.pages_while::<List>(call, |_| true).await?.0)
+    pub(super) async fn read_all_pages<List: ListPage>(&self, call: Call<'_>) -> anyhow::Result<Vec<Value>> {
+        Ok(self.read_pages_while::<List>(call, |_| true).await?.0)
     }
 
     /// Reads pages while `needs_more` of the items so far. Returns the items, and whether there are more pages.
-    pub(super) async fn pages_while<List: ListPage>(
+    pub(super) async fn read_pages_while<List: ListPage>(
         &self,
         call: Call<'_>,
         needs_more: impl Fn(&[Value]) -> bool,

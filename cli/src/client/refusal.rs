@@ -10,14 +10,14 @@ use super::location;
 use crate::failure::Failure;
 
 /// Reads a refusal. A response without the API's error document is described by its status.
-pub async fn refusal(response: Response) -> Failure {
+pub async fn read_refusal(response: Response) -> Failure {
     let status = response.status();
     let body: Value = response.json().await.unwrap_or_default();
-    let hint = hint(body.get("detail"));
+    let hint = find_hint(body.get("detail"));
     // Routes of the Library have the code and the message in an object.
     let of_library = body.get("error");
     let code = of_library.unwrap_or(&body).get("code");
-    let detail = detail_text(body.get("detail").or_else(|| of_library?.get("message")));
+    let detail = render_detail(body.get("detail").or_else(|| of_library?.get("message")));
     let failure = Failure::Server {
         status: status.as_u16(),
         code: code.and_then(Value::as_str).unwrap_or_default().to_owned(),
@@ -31,29 +31,29 @@ pub async fn refusal(response: Response) -> Failure {
 }
 
 /// The next step for the first problem of a malformed request that has one.
-fn hint(detail: Option<&Value>) -> Option<&'static str> {
-    detail?.as_array()?.iter().find_map(|item| location::hint(item["loc"].as_array()?))
+fn find_hint(detail: Option<&Value>) -> Option<&'static str> {
+    detail?.as_array()?.iter().find_map(|item| location::find_hint(item["loc"].as_array()?))
 }
 
 /// Reads `detail`, which is a text, or a list of `{loc, msg}` for a malformed request.
-pub fn detail_text(detail: Option<&Value>) -> Option<String> {
+pub fn render_detail(detail: Option<&Value>) -> Option<String> {
     match detail? {
         Value::String(text) => Some(text.clone()),
-        Value::Array(items) => Some(items.iter().map(item_text).collect::<Vec<_>>().join("; ")),
+        Value::Array(items) => Some(items.iter().map(render_item).collect::<Vec<_>>().join("; ")),
         other => Some(other.to_string()),
     }
 }
 
-fn item_text(item: &Value) -> String {
-    let argument = item["loc"].as_array().map(|location| location::argument_name(location)).unwrap_or_default();
+fn render_item(item: &Value) -> String {
+    let argument = item["loc"].as_array().map(|location| location::find_argument_name(location)).unwrap_or_default();
     format!("{argument}: {}", item["msg"].as_str().unwrap_or("not accepted"))
 }
 
-pub fn unreachable(url: &str, error: &reqwest::Error) -> Failure {
-    Failure::Unreachable { url: url.to_owned(), reason: root_cause(error) }
+pub fn explain_unreachable(url: &str, error: &reqwest::Error) -> Failure {
+    Failure::Unreachable { url: url.to_owned(), reason: find_root_cause(error) }
 }
 
-pub fn root_cause(error: &dyn Error) -> String {
+pub fn find_root_cause(error: &dyn Error) -> String {
     let mut cause = error;
     while let Some(source) = cause.source() {
         cause = source;
@@ -61,7 +61,7 @@ pub fn root_cause(error: &dyn Error) -> String {
     cause.to_string()
 }
 
-pub fn unexpected(url: &str, reason: impl Display) -> Failure {
+pub fn explain_unexpected(url: &str, reason: impl Display) -> Failure {
     Failure::UnexpectedResponse { url: url.to_owned(), reason: reason.to_string() }
 }
 
@@ -73,8 +73,8 @@ mod tests {
 
     #[test]
     fn both_forms_of_detail_are_read() {
-        assert_eq!(detail_text(Some(&json!("no"))).as_deref(), Some("no"));
+        assert_eq!(render_detail(Some(&json!("no"))).as_deref(), Some("no"));
         let list = json!([{"loc": ["body", "inputs", 0], "msg": "missing", "type": "missing"}]);
-        assert_eq!(detail_text(Some(&list)).as_deref(), Some("--input 1: missing"));
+        assert_eq!(render_detail(Some(&list)).as_deref(), Some("--input 1: missing"));
     }
 }

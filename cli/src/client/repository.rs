@@ -9,16 +9,16 @@ const COMMIT_CHARACTERS: usize = 40;
 
 impl Client {
     /// Returns the commit at the tip of a pushed branch. `None` if the branch was never pushed.
-    pub async fn branch_tip(&self, branch: &str) -> anyhow::Result<Option<String>> {
+    pub async fn find_branch_tip(&self, branch: &str) -> anyhow::Result<Option<String>> {
         let path = ["tool", "git", "tools.git", "info", "refs"];
         let call = Call::new(Method::GET, &path).query("service", "git-upload-pack");
-        Ok(tip(&self.text(call).await?, branch))
+        Ok(find_tip(&self.get_text(call).await?, branch))
     }
 }
 
 /// Finds a branch in an advertisement of version 0 of git's protocol: lines of a length, a commit, a space and a ref; the
 /// first one also has the server's capabilities, after a NUL.
-fn tip(advertisement: &str, branch: &str) -> Option<String> {
+fn find_tip(advertisement: &str, branch: &str) -> Option<String> {
     let name = format!("refs/heads/{branch}");
     let lines = advertisement.lines().filter_map(|line| line.split('\0').next()?.split_once(' '));
     let (start, _) = lines.into_iter().find(|(_, reference)| *reference == name)?;
@@ -37,10 +37,10 @@ mod tests {
             "001e# service=git-upload-pack\n00000155{one} HEAD\0multi_ack symref=HEAD:refs/heads/main\n\
              003d{one} refs/heads/main\n0048{two} refs/heads/releases/acme\n0000"
         );
-        assert_eq!(tip(&text, "releases/acme"), Some(two));
-        assert_eq!(tip(&text, "main"), Some(one.clone()));
-        assert_eq!(tip(&text, "acme"), None);
-        assert_eq!(tip(&format!("00000155{one} refs/heads/only\0caps\n0000"), "only"), Some(one));
-        assert_eq!(tip("003d refs/heads/main\n", "main"), None);
+        assert_eq!(find_tip(&text, "releases/acme"), Some(two));
+        assert_eq!(find_tip(&text, "main"), Some(one.clone()));
+        assert_eq!(find_tip(&text, "acme"), None);
+        assert_eq!(find_tip(&format!("00000155{one} refs/heads/only\0caps\n0000"), "only"), Some(one));
+        assert_eq!(find_tip("003d refs/heads/main\n", "main"), None);
     }
 }

@@ -8,9 +8,9 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tokio::sync::Mutex;
 
-use super::connection::{PLAIN_TIMEOUT, endpoint, http_client, server_endpoint};
+use super::connection::{PLAIN_TIMEOUT, build_endpoint, build_http_client, build_server_endpoint};
 use super::decoded_response::DecodedResponse;
-use super::refusal::{refusal, unexpected, unreachable};
+use super::refusal::{explain_unexpected, explain_unreachable, read_refusal};
 use super::session::{Credentials, TokenCache, sign_in};
 use super::stream::EventStream;
 use crate::failure::Failure;
@@ -81,14 +81,14 @@ impl<'call> Call<'call> {
 
 impl Client {
     pub fn new(credentials: Credentials, cache: Option<TokenCache>) -> anyhow::Result<Self> {
-        let http = http_client(&credentials.url()?)?;
+        let http = build_http_client(&credentials.parse_url()?)?;
         let token = cache.as_ref().and_then(|cache| cache.load(&credentials));
         Ok(Self { http, credentials, access: Access::Token { cache, held: Mutex::new(token) } })
     }
 
     /// A client whose requests carry the key, without a sign-in.
     pub fn with_key(credentials: Credentials) -> anyhow::Result<Self> {
-        let http = http_client(&credentials.url()?)?;
+        let http = build_http_client(&credentials.parse_url()?)?;
         Ok(Self { http, credentials, access: Access::Key })
     }
 
@@ -102,23 +102,23 @@ impl Client {
     }
 
     /// Returns the user of the key, whom the server names if the login does not.
-    pub async fn user_id(&self) -> anyhow::Result<String> {
+    pub async fn find_user_id(&self) -> anyhow::Result<String> {
         match &self.credentials.user_id {
             Some(user) => Ok(user.clone()),
-            None => Ok(self.me().await?.body.user_id),
+            None => Ok(self.get_me().await?.body.user_id),
         }
     }
 
     /// Returns the credentials with their user.
-    pub async fn identified(&self) -> anyhow::Result<Credentials> {
-        Ok(Credentials { user_id: Some(self.user_id().await?), ..self.credentials.clone() })
+    pub async fn identify_credentials(&self) -> anyhow::Result<Credentials> {
+        Ok(Credentials { user_id: Some(self.find_user_id().await?), ..self.credentials.clone() })
     }
 
     /// Returns the current token, or signs in for a new one.
-    pub async fn token(&self) -> anyhow::Result<Token> {
+    pub async fn get_token(&self) -> anyhow::Result<Token> {
         let Access::Token { cache, held } = &self.access else {
             // Naming the user needs the key alone, and no token.
-            let credentials = Box::pin(self.identified()).await?;
+            let credentials = Box::pin(self.identify_credentials()).await?;
             return sign_in(&self.http, &credentials).await;
         };
         let mut held = held.lock().await;
@@ -133,9 +133,9 @@ impl Client {
         Ok(token)
     }
 
-    async fn bearer(&self) -> anyhow::Result<SecretText> {
+    async fn build_bearer(&self) -> anyhow::Result<SecretText> {
         match &self.access {
-            Access::Token { .. } => Ok(self.token().await?.id_token),
+            Access::Token { .. } => Ok(self.get_token().await?.id_token),
             Access::Key => Ok(self.credentials.api_key.clone()),
         }
     }
@@ -145,9 +145,9 @@ impl Client {
         match &self.access {
             Access::Token { .. } => {
                 self.forget_token().await;
-                self.token().await.map(drop)
+                self.get_token().await.map(drop)
             }
-            Access::Key => self.me().await.map(drop),
+            Access::Key => self.get_me().await.map(drop),
         }
     }
 
@@ -164,22 +164,22 @@ impl Client {
     pub async fn get<T: DeserializeOwned>(&self, call: Call<'_>) -> anyhow::Result<DecodedResponse<T>> {
         let response = self.send(&call, Accept::Document).await?;
         let url = response.url().to_string();
-        let document: Value = response.json().await.map_err(|error| unexpected(&url, error))?;
+        let document: Value = response.json().await.map_err(|error| explain_unexpected(&url, error))?;
         DecodedResponse::read(document, &url)
     }
 
     /// Returns the response body as text, byte for byte.
-    pub async fn text(&self, call: Call<'_>) -> anyhow::Result<String> {
+    pub async fn get_text(&self, call: Call<'_>) -> anyhow::Result<String> {
         let response = self.send(&call, Accept::Document).await?;
         let url = response.url().to_string();
-        Ok(response.text().await.map_err(|error| unexpected(&url, error))?)
+        Ok(response.text().await.map_err(|error| explain_unexpected(&url, error))?)
     }
 
     /// Returns the response body as it is.
-    pub async fn bytes(&self, call: Call<'_>) -> anyhow::Result<Bytes> {
+    pub async fn get_bytes(&self, call: Call<'_>) -> anyhow::Result<Bytes> {
         let response = self.send(&call, Accept::Document).await?;
         let url = response.url().to_string();
-        Ok(response.bytes().await.map_err(|error| unexpected(&url, error))?)
+        Ok(response.bytes().await.map_err(|error| explain_unexpected(&url, error))?)
     }
 
     /// Sends a call whose response body is not needed.
@@ -203,7 +203,7 @@ impl Client {
         }
         let advice =
             "the key is that of LATHE_API_KEY; without this variable, or with --profile, a saved login is used";
-        require_accepted(response).await.map_err(|error| Failure::advised(error, advice.to_owned()))
+        require_accepted(response).await.map_err(|error| Failure::add_hint(error, advice.to_owned()))
     }
 
     /// Sends a message of the Model Context Protocol to an agent, or opens its stream when there is no message. Returns the response
@@ -217,33 +217,33 @@ impl Client {
     }
 
     async fn exchange_once(&self, agent: &str, headers: &HeaderMap, message: Option<&str>) -> anyhow::Result<Response> {
-        let url = endpoint(&self.credentials.url()?, &self.credentials.organization, &["mcp", agent])?;
-        let bearer = self.bearer().await?;
+        let url = build_endpoint(&self.credentials.parse_url()?, &self.credentials.organization, &["mcp", agent])?;
+        let bearer = self.build_bearer().await?;
         let method = if message.is_some() { Method::POST } else { Method::GET };
         let mut request = self.http.request(method, url).headers(headers.clone()).bearer_auth(bearer.reveal());
         if let Some(message) = message {
             request = request.header(CONTENT_TYPE, "application/json").body(message.to_owned());
         }
         let sent = request.send().await;
-        Ok(sent.map_err(|error| unreachable(&self.credentials.url, &error))?)
+        Ok(sent.map_err(|error| explain_unreachable(&self.credentials.url, &error))?)
     }
 
     /// The URL of an agent for MCP clients.
-    pub fn mcp_url(&self, agent: &str) -> anyhow::Result<Url> {
-        endpoint(&self.credentials.url()?, &self.credentials.organization, &["mcp", agent])
+    pub fn build_mcp_url(&self, agent: &str) -> anyhow::Result<Url> {
+        build_endpoint(&self.credentials.parse_url()?, &self.credentials.organization, &["mcp", agent])
     }
 
-    fn url(&self, call: &Call<'_>) -> anyhow::Result<Url> {
-        let server = self.credentials.url()?;
+    fn build_url(&self, call: &Call<'_>) -> anyhow::Result<Url> {
+        let server = self.credentials.parse_url()?;
         match call.base {
-            Base::Organization => endpoint(&server, &self.credentials.organization, call.path),
-            Base::Server => server_endpoint(&server, call.path),
+            Base::Organization => build_endpoint(&server, &self.credentials.organization, call.path),
+            Base::Server => build_server_endpoint(&server, call.path),
         }
     }
 
     async fn send_once(&self, call: &Call<'_>, accept: Accept) -> anyhow::Result<Response> {
-        let url = self.url(call)?;
-        let bearer = self.bearer().await?;
+        let url = self.build_url(call)?;
+        let bearer = self.build_bearer().await?;
         let mut request = self
             .http
             .request(call.method.clone(), url)
@@ -260,7 +260,7 @@ impl Client {
             request = request.header(CONTENT_TYPE, "application/json").body(body.to_string());
         }
         let sent = request.send().await;
-        Ok(sent.map_err(|error| unreachable(&self.credentials.url, &error))?)
+        Ok(sent.map_err(|error| explain_unreachable(&self.credentials.url, &error))?)
     }
 }
 
@@ -278,7 +278,7 @@ async fn require_accepted(response: Response) -> anyhow::Result<Response> {
     }
     if status.is_redirection() {
         let location = response.headers().get("location");
-        return Err(unexpected(response.url().as_str(), format!("it redirects to {location:?}")).into());
+        return Err(explain_unexpected(response.url().as_str(), format!("it redirects to {location:?}")).into());
     }
-    Err(refusal(response).await.into())
+    Err(read_refusal(response).await.into())
 }

@@ -10,8 +10,8 @@ use registry::Clock;
 use reqwest::{StatusCode, Url};
 use serde::{Deserialize, Serialize};
 
-use super::connection::{PLAIN_TIMEOUT, endpoint, parse_url};
-use super::refusal::{refusal, unexpected, unreachable};
+use super::connection::{PLAIN_TIMEOUT, build_endpoint, parse_url};
+use super::refusal::{explain_unexpected, explain_unreachable, read_refusal};
 use crate::failure::Failure;
 use crate::private_file;
 
@@ -32,17 +32,17 @@ pub struct Credentials {
 }
 
 impl Credentials {
-    pub fn url(&self) -> anyhow::Result<Url> {
+    pub fn parse_url(&self) -> anyhow::Result<Url> {
         parse_url(&self.url)
     }
 
     /// The URL of the organisation's git repository.
-    pub fn git_url(&self) -> anyhow::Result<String> {
-        Ok(endpoint(&self.url()?, &self.organization, &["tool", "git", "tools.git"])?.to_string())
+    pub fn build_git_url(&self) -> anyhow::Result<String> {
+        Ok(build_endpoint(&self.parse_url()?, &self.organization, &["tool", "git", "tools.git"])?.to_string())
     }
 
     /// The user name for git, if the user is known. The password is a token.
-    pub fn basic_user(&self) -> Option<String> {
+    pub fn build_basic_user(&self) -> Option<String> {
         self.user_id.as_ref().map(|user| format!("{}_{user}", self.organization))
     }
 }
@@ -106,7 +106,7 @@ fn is_fresh(token: &Token, clock: &Clock) -> bool {
 
 /// Signs in with the key and returns a token.
 pub async fn sign_in(http: &reqwest::Client, credentials: &Credentials) -> anyhow::Result<Token> {
-    let url = endpoint(&credentials.url()?, &credentials.organization, &["user", "signin_with_api_key"])?;
+    let url = build_endpoint(&credentials.parse_url()?, &credentials.organization, &["user", "signin_with_api_key"])?;
     let answer = http
         .post(url)
         .header("x-api-key", credentials.api_key.reveal())
@@ -115,16 +115,16 @@ pub async fn sign_in(http: &reqwest::Client, credentials: &Credentials) -> anyho
         .timeout(PLAIN_TIMEOUT)
         .send()
         .await
-        .map_err(|error| unreachable(&credentials.url, &error))?;
+        .map_err(|error| explain_unreachable(&credentials.url, &error))?;
     match answer.status() {
         StatusCode::OK => answer.json().await.context("reading the response to the sign-in"),
-        StatusCode::NOT_FOUND => Err(unknown_organization(credentials)),
-        status if status.is_client_error() || status.is_server_error() => Err(refusal(answer).await.into()),
-        status => Err(unexpected(&credentials.url, format!("status {status} on sign-in")).into()),
+        StatusCode::NOT_FOUND => Err(explain_unknown_organization(credentials)),
+        status if status.is_client_error() || status.is_server_error() => Err(read_refusal(answer).await.into()),
+        status => Err(explain_unexpected(&credentials.url, format!("status {status} on sign-in")).into()),
     }
 }
 
-fn unknown_organization(Credentials { url, organization, .. }: &Credentials) -> anyhow::Error {
+fn explain_unknown_organization(Credentials { url, organization, .. }: &Credentials) -> anyhow::Error {
     Failure::coded(
         "not_found",
         format!("there is no organisation `{organization}` on {url}"),
@@ -171,6 +171,6 @@ mod tests {
     fn the_git_address_escapes_the_organisation() {
         let mut credentials = credentials("one");
         credentials.organization = "acme@west".to_owned();
-        assert_eq!(credentials.git_url().expect("a URL"), "http://127.0.0.1:1/v1/acme@west/tool/git/tools.git");
+        assert_eq!(credentials.build_git_url().expect("a URL"), "http://127.0.0.1:1/v1/acme@west/tool/git/tools.git");
     }
 }

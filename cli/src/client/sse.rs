@@ -35,7 +35,7 @@ pub enum SseError<E: Error + 'static> {
 
 /// The events of a byte stream, whatever the chunks they arrive in. An event without data or without its final empty
 /// line is dropped, as the format demands.
-pub fn events<E: Error + Send + Sync + 'static>(
+pub fn read_events<E: Error + Send + Sync + 'static>(
     bytes: impl Stream<Item = Result<Bytes, E>>,
 ) -> impl Stream<Item = Result<NamedEvent, SseError<E>>> {
     // Bytes received since the last event.
@@ -46,7 +46,7 @@ pub fn events<E: Error + Send + Sync + 'static>(
         counted.set(counted.get().saturating_add(chunk.len()));
         if counted.get() > EVENT_BYTES_MAX { Err(SseError::TooLong) } else { Ok(chunk) }
     });
-    let events = SseByteStream::new(bounded).inspect_ok(move |_| pending.set(0)).map_err(own_error::<E>);
+    let events = SseByteStream::new(bounded).inspect_ok(move |_| pending.set(0)).map_err(recover_error::<E>);
     events.try_filter_map(|event| {
         let name = event.event.filter(|name| !name.is_empty()).unwrap_or_else(|| "message".to_owned());
         ready(Ok(event.data.map(|data| NamedEvent { name, data })))
@@ -54,7 +54,7 @@ pub fn events<E: Error + Send + Sync + 'static>(
 }
 
 /// Recovers the error of the byte stream from the parser's.
-fn own_error<E: Error + 'static>(error: sse_stream::Error) -> SseError<E> {
+fn recover_error<E: Error + 'static>(error: sse_stream::Error) -> SseError<E> {
     match error {
         sse_stream::Error::Body(cause) => match cause.downcast::<SseError<E>>() {
             Ok(error) => *error,
@@ -79,7 +79,7 @@ mod tests {
 
     async fn read(chunks: &[&[u8]]) -> Result<Vec<NamedEvent>, SseError<Infallible>> {
         let chunks = chunks.iter().map(|chunk| Ok(Bytes::copy_from_slice(chunk)));
-        events(iter(chunks)).try_collect().await
+        read_events(iter(chunks)).try_collect().await
     }
 
     async fn check(chunks: &[&[u8]]) {

@@ -12,8 +12,8 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::decoded_response::DecodedResponse;
-use super::refusal::{detail_text, root_cause, unexpected};
-use super::sse::{NamedEvent, SseError, events};
+use super::refusal::{explain_unexpected, find_root_cause, render_detail};
+use super::sse::{NamedEvent, SseError, read_events};
 use crate::failure::Failure;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -49,13 +49,13 @@ impl EventStream {
     pub async fn follow<T: DeserializeOwned>(self, mut show: impl FnMut(&Event)) -> anyhow::Result<DecodedResponse<T>> {
         let Self { response, url } = self;
         if !is_event_stream(&response) {
-            let document: Value = response.json().await.map_err(|error| unexpected(&url, error))?;
+            let document: Value = response.json().await.map_err(|error| explain_unexpected(&url, error))?;
             return DecodedResponse::read(document, &url);
         }
-        let mut events = pin!(events(chunks(response)));
+        let mut events = pin!(read_events(read_chunks(response)));
         let mut result = None;
-        while let Some(event) = events.try_next().await.map_err(|error| broken(&url, &error))? {
-            let event = read_event(&event).map_err(|error| unexpected(&url, error))?;
+        while let Some(event) = events.try_next().await.map_err(|error| explain_broken(&url, &error))? {
+            let event = read_event(&event).map_err(|error| explain_unexpected(&url, error))?;
             show(&event);
             match event {
                 Event::Error { status, code, detail, build_id } => {
@@ -66,12 +66,12 @@ impl EventStream {
                 _ => {}
             }
         }
-        let document = result.ok_or_else(|| connection_lost(&url, "the stream ended".to_owned()))?;
+        let document = result.ok_or_else(|| explain_lost_connection(&url, "the stream ended".to_owned()))?;
         DecodedResponse::read(document, &url)
     }
 }
 
-fn chunks(response: Response) -> impl Stream<Item = reqwest::Result<Bytes>> {
+fn read_chunks(response: Response) -> impl Stream<Item = reqwest::Result<Bytes>> {
     try_unfold(response, |mut response| async move {
         let chunk = response.chunk().await;
         chunk.map(|chunk| chunk.map(|chunk| (chunk, response)))
@@ -83,14 +83,14 @@ fn is_event_stream(response: &Response) -> bool {
     content_type.unwrap_or_default().starts_with("text/event-stream")
 }
 
-fn broken(url: &str, error: &SseError<reqwest::Error>) -> Failure {
+fn explain_broken(url: &str, error: &SseError<reqwest::Error>) -> Failure {
     match error {
-        SseError::Transport(error) => connection_lost(url, root_cause(error)),
-        other => unexpected(url, other),
+        SseError::Transport(error) => explain_lost_connection(url, find_root_cause(error)),
+        other => explain_unexpected(url, other),
     }
 }
 
-fn connection_lost(url: &str, reason: String) -> Failure {
+fn explain_lost_connection(url: &str, reason: String) -> Failure {
     Failure::ConnectionLost { url: url.to_owned(), reason }
 }
 
@@ -112,7 +112,7 @@ fn read_error(data: &Value) -> Event {
     Event::Error {
         status: status.unwrap_or_default(),
         code: data["code"].as_str().unwrap_or_default().to_owned(),
-        detail: detail_text(data.get("detail")).unwrap_or_else(|| "the server gave no reason".to_owned()),
+        detail: render_detail(data.get("detail")).unwrap_or_else(|| "the server gave no reason".to_owned()),
         build_id: data["build_id"].as_str().map(str::to_owned),
     }
 }

@@ -38,7 +38,7 @@ impl Client {
 
     /// Lists at most `tools_max` tools, and returns whether there are more.
     pub async fn list_tools(&self, filter: &ToolFilter, tools_max: usize) -> anyhow::Result<(Vec<Value>, bool)> {
-        let pages = self.pages_while::<ToolList>(build_filtered_call(filter), |tools| tools.len() < tools_max);
+        let pages = self.read_pages_while::<ToolList>(build_filtered_call(filter), |tools| tools.len() < tools_max);
         let (mut tools, has_more_pages) = pages.await?;
         let has_more = has_more_pages || tools.len() > tools_max;
         tools.truncate(tools_max);
@@ -47,74 +47,75 @@ impl Client {
 
     /// Finds the live tool with a name, or the tool with an id.
     pub async fn find_tool(&self, name_or_id: &str) -> anyhow::Result<Tool> {
-        if let Some(found) = self.live_tool(name_or_id).await? {
+        if let Some(found) = self.find_live_tool(name_or_id).await? {
             return Ok(found);
         }
-        match self.deprecated_tool(name_or_id).await? {
-            Some(tool) => Err(deprecated_tool(&tool)),
-            None => Err(self.missing_tool(name_or_id).await),
+        match self.find_deprecated_tool(name_or_id).await? {
+            Some(tool) => Err(explain_deprecated(&tool)),
+            None => Err(self.explain_missing_tool(name_or_id).await),
         }
     }
 
     /// Finds the tool of some records: the live one with a name, else the last deprecated one, or the tool with an id.
     pub async fn find_tool_of_records(&self, name_or_id: &str) -> anyhow::Result<Tool> {
-        if let Some(found) = self.live_tool(name_or_id).await? {
+        if let Some(found) = self.find_live_tool(name_or_id).await? {
             return Ok(found);
         }
-        match self.deprecated_tool(name_or_id).await? {
+        match self.find_deprecated_tool(name_or_id).await? {
             Some(tool) => Ok(tool),
-            None => Err(self.missing_tool(name_or_id).await),
+            None => Err(self.explain_missing_tool(name_or_id).await),
         }
     }
 
     /// The error for a name or an id without a tool, with the tool that was probably meant.
-    async fn missing_tool(&self, name_or_id: &str) -> anyhow::Error {
+    async fn explain_missing_tool(&self, name_or_id: &str) -> anyhow::Error {
         let filter = ToolFilter { deprecated: Some(false), tags: Vec::new() };
         // Without the list, the error has no suggestion.
         let (tools, _) = self.list_tools(&filter, COMPARED_TOOLS_MAX).await.unwrap_or_default();
-        missing_tool(name_or_id, tools.iter().filter_map(|tool| tool["name"].as_str()))
+        explain_missing(name_or_id, tools.iter().filter_map(|tool| tool["name"].as_str()))
     }
 
     /// The live tool with a name, or the tool with an id.
-    async fn live_tool(&self, name_or_id: &str) -> anyhow::Result<Option<Tool>> {
-        if is_id(name_or_id) { self.tool_by_id(name_or_id).await } else { self.tool_by_name(name_or_id).await }
+    async fn find_live_tool(&self, name_or_id: &str) -> anyhow::Result<Option<Tool>> {
+        if is_id(name_or_id) { self.get_tool_by_id(name_or_id).await } else { self.find_tool_by_name(name_or_id).await }
     }
 
     /// The last deprecated tool with a name. Another tool may have the name of a deprecated one.
-    async fn deprecated_tool(&self, name: &str) -> anyhow::Result<Option<Tool>> {
+    async fn find_deprecated_tool(&self, name: &str) -> anyhow::Result<Option<Tool>> {
         let filter = ToolFilter { deprecated: Some(true), tags: Vec::new() };
-        let tools: Vec<Tool> = read_all(&self.all_pages::<ToolList>(build_filtered_call(&filter)).await?)?;
+        let tools: Vec<Tool> = read_all(&self.read_all_pages::<ToolList>(build_filtered_call(&filter)).await?)?;
         Ok(tools.into_iter().filter(|tool| tool.name == name).max_by(|a, b| a.updated_at.cmp(&b.updated_at)))
     }
 
-    async fn tool_by_id(&self, id: &str) -> anyhow::Result<Option<Tool>> {
-        self.tools_by_id(&[id]).await?.first().map(read).transpose()
+    async fn get_tool_by_id(&self, id: &str) -> anyhow::Result<Option<Tool>> {
+        self.find_tools_by_id(&[id]).await?.first().map(read).transpose()
     }
 
-    async fn tool_by_name(&self, name: &str) -> anyhow::Result<Option<Tool>> {
+    async fn find_tool_by_name(&self, name: &str) -> anyhow::Result<Option<Tool>> {
         let filter = ToolFilter { deprecated: Some(false), tags: Vec::new() };
         let is_named = |tool: &Value| tool["name"] == name;
-        let (tools, _) =
-            self.pages_while::<ToolList>(build_filtered_call(&filter), |tools| !tools.iter().any(is_named)).await?;
+        let (tools, _) = self
+            .read_pages_while::<ToolList>(build_filtered_call(&filter), |tools| !tools.iter().any(is_named))
+            .await?;
         tools.iter().find(|tool| is_named(tool)).map(read).transpose()
     }
 
     /// Returns the tools with these ids, at most [`PAGE_TOOLS_MAX`].
-    async fn tools_by_id(&self, ids: &[&str]) -> anyhow::Result<Vec<Value>> {
+    async fn find_tools_by_id(&self, ids: &[&str]) -> anyhow::Result<Vec<Value>> {
         let call = Call::new(Method::GET, &["tool", ""]).query_all("id", ids).query("limit", PAGE_TOOLS_MAX);
         let page: Value = self.get(call).await?.body;
         read(&page[ToolList::ITEMS])
     }
 
     /// Returns the names of tools by id. Ids without a tool are left out.
-    pub async fn tool_names<'id>(
+    pub async fn find_tool_names<'id>(
         &self,
         ids: impl Iterator<Item = &'id str>,
     ) -> anyhow::Result<BTreeMap<String, String>> {
         let ids: Vec<&str> = ids.collect::<BTreeSet<_>>().into_iter().collect();
         let mut names = BTreeMap::new();
         for page_ids in ids.chunks(PAGE_TOOLS_MAX) {
-            let tools: Vec<Tool> = read_all(&self.tools_by_id(page_ids).await?)?;
+            let tools: Vec<Tool> = read_all(&self.find_tools_by_id(page_ids).await?)?;
             names.extend(tools.into_iter().map(|tool| (tool.id, tool.name)));
         }
         Ok(names)
@@ -126,8 +127,8 @@ impl Client {
     }
 
     /// Returns the archive of the Python package for authors.
-    pub async fn tool_scaffold(&self) -> anyhow::Result<Bytes> {
-        self.bytes(Call::new(Method::GET, &["tool", "amigo_tool_scaffold.tar.gz"])).await
+    pub async fn get_tool_scaffold(&self) -> anyhow::Result<Bytes> {
+        self.get_bytes(Call::new(Method::GET, &["tool", "amigo_tool_scaffold.tar.gz"])).await
     }
 
     pub async fn deprecate_tool(&self, id: &str) -> anyhow::Result<()> {
@@ -140,7 +141,7 @@ impl Client {
 }
 
 /// The error for a name or an id without a tool. A hint suggests only names that a tool may have.
-fn missing_tool<'n>(name_or_id: &str, names: impl IntoIterator<Item = &'n str>) -> anyhow::Error {
+fn explain_missing<'n>(name_or_id: &str, names: impl IntoIterator<Item = &'n str>) -> anyhow::Error {
     let hint = match name_or_id.split_once('@') {
         Some((name, _)) => format!("name the tool without a version: `{name}`"),
         None if let Some(meant) = closest(name_or_id, names) => {
@@ -155,7 +156,7 @@ fn missing_tool<'n>(name_or_id: &str, names: impl IntoIterator<Item = &'n str>) 
 }
 
 /// The error for a name that only a deprecated tool has.
-fn deprecated_tool(Tool { name, id, updated_at, updated_by, .. }: &Tool) -> anyhow::Error {
+fn explain_deprecated(Tool { name, id, updated_at, updated_by, .. }: &Tool) -> anyhow::Error {
     Failure::coded(
         "not_found",
         format!("the tool `{name}` was deprecated on {updated_at} by {}", updated_by.user_id),

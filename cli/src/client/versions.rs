@@ -25,11 +25,11 @@ impl Client {
             .query_all("deprecated", filter.deprecated)
             .query_all("sort_by", ["-version.major", "-version.minor", "-version.patch"])
             .query("limit", PAGE_VERSIONS_MAX);
-        self.all_pages::<ToolVersionList>(call).await
+        self.read_all_pages::<ToolVersionList>(call).await
     }
 
     /// Returns one version with its digests and its build log.
-    pub async fn version_detail(&self, tool_id: &str, version: &str) -> anyhow::Result<Value> {
+    pub async fn get_version_detail(&self, tool_id: &str, version: &str) -> anyhow::Result<Value> {
         Ok(self.get::<Value>(Call::new(Method::GET, &["tool", tool_id, "version", version])).await?.document)
     }
 

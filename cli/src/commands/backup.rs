@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 use self::directory::BackupDirectory;
 use crate::backup::{self, BackupPlace, DATABASE, DatabaseCopy, KEY, Manifest, MasterKey};
 use crate::failure::{Failure, Outcome};
-use crate::output::{Progress, Screen};
+use crate::output::{Screen, Spinner};
 use crate::server::{self, DataArguments, Location};
 
 /// The files of a backup must be as new as the rows that name them.
@@ -42,7 +42,7 @@ pub struct BackupArguments {
 }
 
 /// The data directory, the database, the artifacts and the repositories that a backup copies.
-struct Source {
+struct BackupSource {
     data: DataDir,
     store: Store,
     artifacts: Artifacts,
@@ -52,7 +52,7 @@ struct Source {
 }
 
 pub async fn run(arguments: &BackupArguments, screen: Screen) -> anyhow::Result<Outcome> {
-    let location = arguments.data.location()?;
+    let location = arguments.data.find_location()?;
     let root = location.directory.clone();
     server::require_installation(&location)?;
     location.announce(screen);
@@ -62,14 +62,14 @@ pub async fn run(arguments: &BackupArguments, screen: Screen) -> anyhow::Result<
         BackupPlace::Bucket(url) => {
             let objects = server::connect(url)?;
             backup::require_empty(&objects).await?;
-            let directory = backup::temporary_directory()?;
+            let directory = backup::create_temporary_directory()?;
             let manifest = back_up(&location, directory.path(), arguments).await?;
             backup::upload(&objects, directory.path(), &manifest).await?;
             manifest
         }
     };
     note_lost(&manifest, screen);
-    screen.answer(&document(&manifest, arguments), || text(&manifest, &root, &arguments.place))
+    screen.answer(&build_document(&manifest, arguments), || render_text(&manifest, &root, &arguments.place))
 }
 
 /// Backs a data directory up to a directory.
@@ -77,10 +77,10 @@ async fn back_up(location: &Location, directory: &Path, arguments: &BackupArgume
     let store = server::open_existing_store(location).await?;
     let data = DataDir::open(&location.directory)?;
     let keys = KeyRing::load(&data)?;
-    let repositories = RepositoryCopier::new(git()?, &data.git());
+    let repositories = RepositoryCopier::new(find_git()?, &data.git());
     let artifacts = server::open_artifacts(&data).await?;
     let shared = server::open_shared_repositories(&store, &artifacts).await?;
-    let source = Source { data, store, artifacts, repositories, shared };
+    let source = BackupSource { data, store, artifacts, repositories, shared };
     let database = DatabaseCopy { is_included: !source.store.is_shared() };
     let master_key = MasterKey::of(&keys, arguments.with_keys);
     let manifest = Manifest::new(Clock::system().now().to_string(), master_key, database);
@@ -90,9 +90,9 @@ async fn back_up(location: &Location, directory: &Path, arguments: &BackupArgume
     Ok(manifest)
 }
 
-impl Source {
+impl BackupSource {
     async fn back_up(&self, mut backup: BackupDirectory) -> anyhow::Result<Manifest> {
-        let progress = Progress::start("backing up");
+        let progress = Spinner::start("backing up");
         if backup.manifest.database.is_included {
             progress.show("the database");
             self.store.snapshot(&backup.path(DATABASE)).await?;
@@ -112,7 +112,7 @@ impl Source {
 
     /// Copies the artifacts of all versions. Others are of builds that go on, or `lathe gc` deletes them. One that the server
     /// itself has lost is no reason to back up nothing.
-    async fn copy_artifacts(&self, backup: &mut BackupDirectory, progress: &Progress) -> anyhow::Result<()> {
+    async fn copy_artifacts(&self, backup: &mut BackupDirectory, progress: &Spinner) -> anyhow::Result<()> {
         let used = self.store.versions().artifacts_in_use().await?;
         for (number, digest) in (1..).zip(&used) {
             progress.show(format!("artifact {number} of {}", used.len()));
@@ -133,7 +133,7 @@ impl Source {
     }
 
     /// Copies the large bodies of recordings. Those of tapes that expire meanwhile are deleted.
-    async fn copy_bodies(&self, backup: &mut BackupDirectory, progress: &Progress) -> anyhow::Result<()> {
+    async fn copy_bodies(&self, backup: &mut BackupDirectory, progress: &Spinner) -> anyhow::Result<()> {
         let used = self.store.history().bodies_in_use().await?;
         let mut absent = Vec::new();
         for (number, digest) in (1..).zip(&used) {
@@ -154,8 +154,8 @@ impl Source {
     }
 
     /// Copies the repositories of the data directory. Those that servers share now are not copied from there.
-    async fn copy_repositories(&self, backup: &mut BackupDirectory, progress: &Progress) -> anyhow::Result<()> {
-        let shared = self.shared_directories().await?;
+    async fn copy_repositories(&self, backup: &mut BackupDirectory, progress: &Spinner) -> anyhow::Result<()> {
+        let shared = self.list_shared_directories().await?;
         let mut names = self.repositories.names()?;
         names.retain(|name| !shared.contains(name));
         for (count, name) in (1..).zip(&names) {
@@ -169,7 +169,7 @@ impl Source {
     }
 }
 
-fn git() -> anyhow::Result<GitProgram> {
+fn find_git() -> anyhow::Result<GitProgram> {
     let hint = "`lathe doctor` shows the command that installs git";
     GitProgram::find().map_err(|error| Failure::refused(error.to_string(), hint))
 }
@@ -198,7 +198,7 @@ fn note_lost(manifest: &Manifest, screen: Screen) {
     }
 }
 
-fn document(manifest: &Manifest, arguments: &BackupArguments) -> Value {
+fn build_document(manifest: &Manifest, arguments: &BackupArguments) -> Value {
     json!({
         "directory": arguments.place.to_string(), "release": manifest.release, "created_at": manifest.created_at,
         "master_key_included": manifest.master_key.is_included, "database_included": manifest.database.is_included,
@@ -206,7 +206,7 @@ fn document(manifest: &Manifest, arguments: &BackupArguments) -> Value {
     })
 }
 
-fn text(manifest: &Manifest, data: &Path, place: &BackupPlace) -> String {
+fn render_text(manifest: &Manifest, data: &Path, place: &BackupPlace) -> String {
     let counts = &manifest.counts;
     let key = data.join("keys/master.key");
     let key = if manifest.master_key.is_included {

@@ -22,7 +22,7 @@ pub enum CacheCommand {
 }
 
 pub fn run(command: &CacheCommand, screen: Screen) -> anyhow::Result<Outcome> {
-    let directory = Home::cache_of_user()?;
+    let directory = Home::find_user_cache()?;
     let bytes = measure(&directory);
     let (path, size) = (directory.display().to_string(), bytes.div_ceil(MEBIBYTE));
     match command {

@@ -3,7 +3,7 @@
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 /// Reads one of the words and returns the value beside it.
-pub fn choice<T>(words: &'static [(&'static str, T)]) -> impl TypedValueParser<Value = T>
+pub fn build_choice_parser<T>(words: &'static [(&'static str, T)]) -> impl TypedValueParser<Value = T>
 where
     T: Copy + Send + Sync + 'static,
 {

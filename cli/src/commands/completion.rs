@@ -7,7 +7,7 @@ use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
 
 use crate::client::{ToolFilter, read_all};
 use crate::home::Home;
-use crate::runtime::one_thread;
+use crate::runtime::build_one_thread;
 
 /// The variable in which a shell names itself when it asks for completions.
 pub const VARIABLE: &str = "LATHE_COMPLETE";
@@ -20,15 +20,17 @@ const PROFILE_WITH_VALUE: &str = "--profile=";
 const TOOLS_MAX: usize = 200;
 
 /// The names of the live tools, for an argument that names one. Without a server there are none.
-pub fn tools() -> ArgValueCandidates {
-    ArgValueCandidates::new(|| tool_names().unwrap_or_default().into_iter().map(CompletionCandidate::new).collect())
+pub fn complete_tools() -> ArgValueCandidates {
+    ArgValueCandidates::new(|| {
+        find_tool_names().unwrap_or_default().into_iter().map(CompletionCandidate::new).collect()
+    })
 }
 
-fn tool_names() -> anyhow::Result<Vec<String>> {
-    let runtime = one_thread()?;
-    let profile = named_profile(std::env::args()).or_else(|| std::env::var("LATHE_PROFILE").ok());
+fn find_tool_names() -> anyhow::Result<Vec<String>> {
+    let runtime = build_one_thread()?;
+    let profile = find_named_profile(std::env::args()).or_else(|| std::env::var("LATHE_PROFILE").ok());
     let profile = profile.and_then(|name| name.parse().ok());
-    let client = Home::of_user(profile)?.client()?;
+    let client = Home::of_user(profile)?.build_client()?;
     let filter = ToolFilter { deprecated: Some(false), tags: Vec::new() };
     let listed = async {
         let listed = tokio::time::timeout(ANSWER_TIME_MAX, client.list_tools(&filter, TOOLS_MAX));
@@ -40,7 +42,7 @@ fn tool_names() -> anyhow::Result<Vec<String>> {
 }
 
 /// The profile that the command line to complete names. The shell passes the line as this program's own arguments.
-fn named_profile(mut words: impl Iterator<Item = String>) -> Option<String> {
+fn find_named_profile(mut words: impl Iterator<Item = String>) -> Option<String> {
     let option = words.find(|word| word == PROFILE || word.starts_with(PROFILE_WITH_VALUE))?;
     option.strip_prefix(PROFILE_WITH_VALUE).map(str::to_owned).or_else(|| words.find(|word| word != "="))
 }
@@ -51,7 +53,7 @@ mod tests {
 
     #[test]
     fn the_profile_of_the_line_is_found() {
-        let found = |line: &str| named_profile(line.split(' ').map(str::to_owned));
+        let found = |line: &str| find_named_profile(line.split(' ').map(str::to_owned));
         assert_eq!(found("lathe -- lathe --profile eu tool show").as_deref(), Some("eu"));
         assert_eq!(found("lathe -- lathe tool show --profile=eu").as_deref(), Some("eu"));
         // Bash makes three words of it.

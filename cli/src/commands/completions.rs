@@ -22,7 +22,7 @@ pub fn run(arguments: &CompletionsArguments) -> anyhow::Result<Outcome> {
         .completer(&shell)
         .ok_or_else(|| Failure::usage(format!("no completions for {shell}"), "use another shell"))?;
     let mut script = Vec::new();
-    completer.write_registration(VARIABLE, "lathe", "lathe", &programs::own_command(), &mut script)?;
+    completer.write_registration(VARIABLE, "lathe", "lathe", &programs::find_own_command(), &mut script)?;
     print_verbatim(&String::from_utf8_lossy(&script))?;
     Ok(Outcome::Done)
 }

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::{completion, env_file, input};
 use crate::client::{Client, VersionFilter, read_all};
 use crate::failure::{Failure, Outcome};
-use crate::output::{Screen, table};
+use crate::output::{Screen, render_table};
 
 #[derive(Debug, Subcommand)]
 pub enum EnvvarCommand {
@@ -25,14 +25,14 @@ pub enum EnvvarCommand {
 #[derive(Debug, Args)]
 pub struct ListArguments {
     /// The tool's name or id
-    #[arg(add = completion::tools())]
+    #[arg(add = completion::complete_tools())]
     tool: String,
 }
 
 #[derive(Debug, Args)]
 pub struct SetArguments {
     /// The tool's name or id
-    #[arg(add = completion::tools())]
+    #[arg(add = completion::complete_tools())]
     tool: String,
     /// Variables to set; NAME=- reads the value from stdin, NAME alone takes it from the environment
     #[arg(required_unless_present = "env_file", value_name = "NAME[=VALUE]")]
@@ -48,7 +48,7 @@ pub struct SetArguments {
 #[derive(Debug, Args)]
 pub struct UnsetArguments {
     /// The tool's name or id
-    #[arg(add = completion::tools())]
+    #[arg(add = completion::complete_tools())]
     tool: String,
     /// Names of the variables to remove
     #[arg(required = true, value_name = "NAME")]
@@ -67,16 +67,16 @@ async fn list(client: &Client, arguments: &ListArguments, screen: Screen) -> any
     let tool = client.find_tool(&arguments.tool).await?;
     let filter = VersionFilter { constraint: None, deprecated: Some(false) };
     let live: Vec<ToolVersion> = read_all(&client.list_versions(&tool.id, &filter).await?)?;
-    let variables: Vec<Variable> = variables(&tool, &live);
+    let variables: Vec<Variable> = list_variables(&tool, &live);
     if screen.is_json() {
-        let documents: Vec<Value> = variables.iter().map(Variable::document).collect();
-        return screen.document(&json!({"tool_id": tool.id, "variables": documents}));
+        let documents: Vec<Value> = variables.iter().map(Variable::build_document).collect();
+        return screen.print_document(&json!({"tool_id": tool.id, "variables": documents}));
     }
     if variables.is_empty() {
         screen.note(format!("no variables; `lathe envvar set {} NAME=VALUE` sets one", tool.name));
         return Ok(Outcome::Done);
     }
-    screen.line(table(["name", "kind", "required by"], variables.iter().map(Variable::row)))?;
+    screen.print_line(render_table(["name", "kind", "required by"], variables.iter().map(Variable::build_row)))?;
     Ok(Outcome::Done)
 }
 
@@ -88,18 +88,18 @@ struct Variable {
 }
 
 impl Variable {
-    fn document(&self) -> Value {
+    fn build_document(&self) -> Value {
         json!({"name": self.name, "is_secret": self.is_secret, "required_by": self.required_by})
     }
 
-    fn row(&self) -> [String; 3] {
+    fn build_row(&self) -> [String; 3] {
         let kind = if self.is_secret { "secret" } else { "plain" };
         let required_by = if self.required_by.is_empty() { "-".to_owned() } else { self.required_by.join(", ") };
         [self.name.clone(), kind.to_owned(), required_by]
     }
 }
 
-fn variables(tool: &Tool, live: &[ToolVersion]) -> Vec<Variable> {
+fn list_variables(tool: &Tool, live: &[ToolVersion]) -> Vec<Variable> {
     let of = |name: &String, is_secret: bool| {
         let required = |version: &&ToolVersion| {
             let names = if is_secret { &version.required_secret_envvars } else { &version.required_envvars };
@@ -114,7 +114,7 @@ fn variables(tool: &Tool, live: &[ToolVersion]) -> Vec<Variable> {
 
 async fn set(client: &Client, arguments: &SetArguments, screen: Screen) -> anyhow::Result<Outcome> {
     let mut variables = arguments.env_file.as_deref().map_or_else(|| Ok(BTreeMap::new()), env_file::read)?;
-    variables.extend(input::pairs(&arguments.variables)?);
+    variables.extend(input::read_pairs(&arguments.variables)?);
     let tool = client.find_tool(&arguments.tool).await?;
     let mut changes = Changes::default();
     for (name, value) in &variables {
@@ -128,7 +128,7 @@ async fn set(client: &Client, arguments: &SetArguments, screen: Screen) -> anyho
         }
         changes.inserts.push(json!({"name": name, "value": value, "is_secret": arguments.secret}));
     }
-    let set = client.modify_envvars(&tool.id, changes.document()).await;
+    let set = client.modify_envvars(&tool.id, changes.build_document()).await;
     set.map_err(|error| explain_kept_plain(error, &tool, &changes))?;
     warn_of_blanks(&variables, screen);
     let (secrets, updated) = (changes.deletes.len(), changes.updates.len());
@@ -163,7 +163,7 @@ struct Changes {
 }
 
 impl Changes {
-    fn document(&self) -> Value {
+    fn build_document(&self) -> Value {
         json!({"inserts": self.inserts, "updates": self.updates, "deletes": self.deletes})
     }
 }
@@ -179,7 +179,7 @@ fn explain_kept_plain(error: anyhow::Error, tool: &Tool, changes: &Changes) -> a
          requires it under a new name as a secret",
         tool.name
     );
-    Failure::advised(error, advice)
+    Failure::add_hint(error, advice)
 }
 
 async fn unset(client: &Client, arguments: &UnsetArguments, screen: Screen) -> anyhow::Result<Outcome> {
@@ -200,7 +200,7 @@ fn suggest_other_name(error: anyhow::Error, tool: &Tool, names: &BTreeSet<&str>)
     let meant = unknown.filter_map(|name| Some(format!("`{}` instead of `{name}`", closest(name, known())?)));
     match meant.collect::<Vec<_>>() {
         none if none.is_empty() => error,
-        meant => Failure::advised(
+        meant => Failure::add_hint(
             error,
             format!("did you mean {}? `lathe envvar list {}` lists the variables", meant.join(", "), tool.name),
         ),

@@ -6,7 +6,7 @@ use clap::Args;
 use registry::{Artifacts, Clock, DataDir, OldBuilds, Timestamp, UnusedArtifact};
 use serde_json::{Value, json};
 
-use super::times::duration;
+use super::times::parse_duration;
 use crate::failure::Outcome;
 use crate::output::Screen;
 use crate::server::{self, DataArguments};
@@ -19,7 +19,7 @@ pub struct GcArguments {
     #[arg(long)]
     dry_run: bool,
     /// Age of what is deleted: a number with s, m, h, d or w. Artefacts are at least a day old
-    #[arg(long, value_name = "DURATION", default_value = "30d", value_parser = duration)]
+    #[arg(long, value_name = "DURATION", default_value = "30d", value_parser = parse_duration)]
     older_than: Duration,
     #[command(flatten)]
     data: DataArguments,
@@ -32,12 +32,12 @@ struct Garbage {
 }
 
 pub async fn run(arguments: &GcArguments, screen: Screen) -> anyhow::Result<Outcome> {
-    let location = arguments.data.location()?;
+    let location = arguments.data.find_location()?;
     let store = server::open_existing_store(&location).await?;
     location.announce(screen);
     let artifacts = server::open_artifacts(&DataDir::open(&location.directory)?).await?;
     let (age, now) = (arguments.older_than, Clock::system().now());
-    let (of_builds, of_artifacts) = (before(now, age), before(now, age.max(Artifacts::AGE_MIN)));
+    let (of_builds, of_artifacts) = (subtract_age(now, age), subtract_age(now, age.max(Artifacts::AGE_MIN)));
     let mut garbage = Garbage {
         builds: store.versions().count_old_builds(of_builds).await?,
         artifacts: artifacts.find_unused(store.versions().artifacts_in_use().await?, of_artifacts).await?,
@@ -46,10 +46,10 @@ pub async fn run(arguments: &GcArguments, screen: Screen) -> anyhow::Result<Outc
         garbage.builds.count = store.versions().delete_old_builds(of_builds).await?;
         garbage.artifacts = delete_unused(&artifacts, garbage.artifacts, of_artifacts).await?;
     }
-    screen.answer(&garbage.document(arguments.dry_run), || garbage.text(arguments.dry_run))
+    screen.answer(&garbage.build_document(arguments.dry_run), || garbage.render(arguments.dry_run))
 }
 
-fn before(now: Timestamp, age: Duration) -> Timestamp {
+fn subtract_age(now: Timestamp, age: Duration) -> Timestamp {
     let milliseconds = i64::try_from(age.as_millis()).unwrap_or(i64::MAX);
     Timestamp::from_milliseconds(now.as_milliseconds().saturating_sub(milliseconds))
 }
@@ -75,7 +75,7 @@ impl Garbage {
     }
 
     /// Scripts rely on the keys.
-    fn document(&self, is_dry_run: bool) -> Value {
+    fn build_document(&self, is_dry_run: bool) -> Value {
         json!({
             "dry_run": is_dry_run,
             "failed_builds": {"count": self.builds.count, "bytes": self.builds.bytes},
@@ -83,7 +83,7 @@ impl Garbage {
         })
     }
 
-    fn text(&self, is_dry_run: bool) -> String {
+    fn render(&self, is_dry_run: bool) -> String {
         let verb = if is_dry_run { "would be deleted" } else { "deleted" };
         format!(
             "failed builds {verb}: {} with logs of {} KiB\nunused artifacts {verb}: {} of {} KiB",

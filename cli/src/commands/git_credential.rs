@@ -28,16 +28,16 @@ pub struct GitCredentialArguments {
 
 pub async fn run(arguments: &GitCredentialArguments, home: &Home, screen: Screen) -> anyhow::Result<Outcome> {
     let Some(request) = read_request(std::io::stdin().lock())? else { return Ok(Outcome::Done) };
-    let client = if let Some(credentials) = home.environment_login()?
+    let client = if let Some(credentials) = home.read_environment_login()?
         && request.is_for(&credentials)?
     {
         Client::with_key(credentials)?
     } else {
-        let Some(home) = home_for(&request, home)? else { return Ok(Outcome::Done) };
+        let Some(home) = find_home(&request, home)? else { return Ok(Outcome::Done) };
         if arguments.operation == "erase" {
             home.token_cache().forget();
         }
-        home.client()?
+        home.build_client()?
     };
     if arguments.operation != "get" {
         return Ok(Outcome::Done);
@@ -47,17 +47,17 @@ pub async fn run(arguments: &GitCredentialArguments, home: &Home, screen: Screen
 
 /// Gives git a token of the client, if the request is for its user.
 async fn answer(request: &CredentialRequest, client: &Client, screen: Screen) -> anyhow::Result<Outcome> {
-    let credentials = client.identified().await?;
-    if let Some(user) = credentials.basic_user().filter(|_| request.is_for(&credentials).unwrap_or(false)) {
-        let token = client.token().await?;
-        screen.line(format!("username={user}\npassword={}", token.id_token.reveal()))?;
+    let credentials = client.identify_credentials().await?;
+    if let Some(user) = credentials.build_basic_user().filter(|_| request.is_for(&credentials).unwrap_or(false)) {
+        let token = client.get_token().await?;
+        screen.print_line(format!("username={user}\npassword={}", token.id_token.reveal()))?;
     }
     Ok(Outcome::Done)
 }
 
 /// Finds the saved login that a request is for: the one in use, otherwise that of another profile.
-fn home_for(request: &CredentialRequest, home: &Home) -> anyhow::Result<Option<Home>> {
-    let others = home.profiles().into_iter().filter(|profile| profile != home.profile());
+fn find_home(request: &CredentialRequest, home: &Home) -> anyhow::Result<Option<Home>> {
+    let others = home.list_profiles().into_iter().filter(|profile| profile != home.profile());
     let homes = std::iter::once(home.with(home.profile().clone())).chain(others.map(|profile| home.with(profile)));
     for home in homes {
         let Some(credentials) = home.load_credentials()? else { continue };

@@ -15,17 +15,17 @@ use clap::{Args, Subcommand};
 use registry::{Ledger, SearchField};
 use serde_json::{Value, json};
 
-use self::cells::{EMPTY, summary, tool_name};
+use self::cells::{EMPTY, find_tool_name, summarize};
 use self::export::ExportArguments;
 use self::filter::{FilterArguments, ListFilterArguments};
 use self::hold::HoldCommand;
 use self::rollback::RollbackArguments;
 use self::tail::TailArguments;
-use super::choice::choice;
+use super::choice::build_choice_parser;
 use super::not_found;
 use crate::client::{Client, Search};
 use crate::failure::Outcome;
-use crate::output::{Screen, clip, printable, table, to_the_second};
+use crate::output::{Screen, clip, cut_to_second, escape_hidden, render_table};
 
 /// Maximum length of a result in a table, so that the other columns fit on a common terminal.
 const SUMMARY_CHARACTERS_MAX: usize = 60;
@@ -90,7 +90,7 @@ pub struct SearchArguments {
     /// Words that a record must contain, all of them; `brav*` finds words that begin with brav
     query: String,
     /// Field to search; repeatable [default: all fields of the result]
-    #[arg(long = "in", value_name = "FIELD", value_parser = choice(&SEARCH_FIELDS))]
+    #[arg(long = "in", value_name = "FIELD", value_parser = build_choice_parser(&SEARCH_FIELDS))]
     fields: Vec<SearchField>,
     #[command(flatten)]
     filter: FilterArguments,
@@ -127,7 +127,7 @@ async fn list(client: &Client, arguments: ListArguments, screen: Screen) -> anyh
     let filter = arguments.filter.read(client).await?;
     let answer = client.list_invocations(&filter, arguments.amount.limit()).await?;
     if screen.is_json() {
-        return screen.document(&answer.document);
+        return screen.print_document(&answer.document);
     }
     show_table(client, &answer.body, screen).await
 }
@@ -138,7 +138,7 @@ async fn search(client: &Client, arguments: SearchArguments, screen: Screen) -> 
     let search = Search { text: &arguments.query, fields, filter };
     let answer = client.search_invocations(&search, arguments.amount.limit()).await?;
     if screen.is_json() {
-        return screen.document(&answer.document);
+        return screen.print_document(&answer.document);
     }
     show_table(client, &answer.body, screen).await
 }
@@ -160,29 +160,32 @@ async fn show_table(client: &Client, page: &InvocationList, screen: Screen) -> a
         screen.note("no records");
         return Ok(Outcome::Done);
     }
-    let names = client.tool_names(invocations.iter().map(|invocation| invocation.tool_id.as_str())).await?;
-    let row = |invocation: &ToolInvocation| row(invocation, &names);
-    screen.line(table(["id", "when", "tool", "version", "origin", "ms", "result"], invocations.iter().map(row)))?;
+    let names = client.find_tool_names(invocations.iter().map(|invocation| invocation.tool_id.as_str())).await?;
+    let row = |invocation: &ToolInvocation| build_row(invocation, &names);
+    screen.print_line(render_table(
+        ["id", "when", "tool", "version", "origin", "ms", "result"],
+        invocations.iter().map(row),
+    ))?;
     if page.has_more {
         screen.note("there are more records: --limit COUNT or --all shows them");
     }
     Ok(Outcome::Done)
 }
 
-fn row(invocation: &ToolInvocation, names: &BTreeMap<String, String>) -> [String; 7] {
+fn build_row(invocation: &ToolInvocation, names: &BTreeMap<String, String>) -> [String; 7] {
     [
         invocation.id.clone(),
-        to_the_second(&invocation.created_at),
-        tool_name(invocation, names).unwrap_or_else(|| EMPTY.to_owned()),
+        cut_to_second(&invocation.created_at),
+        find_tool_name(invocation, names).unwrap_or_else(|| EMPTY.to_owned()),
         invocation.published_version().map_or_else(|| EMPTY.to_owned(), |version| version.to_string()),
         invocation.origin.clone(),
         invocation.duration_ms.to_string(),
-        clip(&summary(invocation.invocation_status.as_ref()), SUMMARY_CHARACTERS_MAX),
+        clip(&summarize(invocation.invocation_status.as_ref()), SUMMARY_CHARACTERS_MAX),
     ]
 }
 
 /// The user, the API key and the address of the caller, as far as they are recorded.
-fn caller(invocation: &ToolInvocation) -> String {
+fn describe_caller(invocation: &ToolInvocation) -> String {
     let ToolInvocation { user_id, api_key_id, caller_address, .. } = invocation;
     let key = api_key_id.as_ref().map(|key| format!("key {key}"));
     let address = caller_address.as_ref().map(|address| format!("from {address}"));
@@ -198,7 +201,7 @@ fn render_agent_call(call: &AgentCall) -> String {
     format!("agent     {agent_id} revision {revision}{client}{turn}")
 }
 
-fn tool_line(invocation: &ToolInvocation) -> String {
+fn render_tool_line(invocation: &ToolInvocation) -> String {
     match &invocation.native_tool {
         Some(name) => format!("tool      {name} of the server"),
         None => format!("tool      {} {}", invocation.tool_id, invocation.tool_version),
@@ -210,16 +213,16 @@ async fn show(client: &Client, arguments: &ShowArguments, screen: Screen) -> any
     let what = format!("record {}", arguments.invocation);
     let (answer, ledger) = not_found::name_missing(found, &what, NEWEST_RECORDS)?;
     let source = &answer.document["invocation_source"];
-    screen.answer(&answer.document, || record_text(&answer.body, source, ledger.as_ref()))
+    screen.answer(&answer.document, || render_record(&answer.body, source, ledger.as_ref()))
 }
 
-fn record_text(invocation: &ToolInvocation, source: &Value, ledger: Option<&Ledger>) -> String {
+fn render_record(invocation: &ToolInvocation, source: &Value, ledger: Option<&Ledger>) -> String {
     let mut lines = vec![
         format!("id        {}", invocation.id),
         format!("when      {}", invocation.created_at),
-        tool_line(invocation),
+        render_tool_line(invocation),
         format!("origin    {}", invocation.origin.as_str()),
-        format!("caller    {}", caller(invocation)),
+        format!("caller    {}", describe_caller(invocation)),
         format!("source    {source}"),
         format!("duration  {} ms", invocation.duration_ms),
         format!("inputs    {}", invocation.inputs.as_str()),
@@ -235,6 +238,6 @@ fn record_text(invocation: &ToolInvocation, source: &Value, ledger: Option<&Ledg
         None => lines.push("running".to_owned()),
     }
     lines.extend(invocation.logs.lines().map(|line| format!("printed   {line}")));
-    lines.extend(ledger.into_iter().flat_map(ledger::lines));
-    printable(&lines.join("\n"))
+    lines.extend(ledger.into_iter().flat_map(ledger::render_lines));
+    escape_hidden(&lines.join("\n"))
 }

@@ -8,7 +8,7 @@ use clap::Args;
 use registry::{EnvvarName, InvocationMode, parse_json};
 use serde_json::{Map, Value, json};
 
-use super::choice::choice;
+use super::choice::build_choice_parser;
 use crate::failure::Failure;
 use crate::text_input::{self, read_stdin};
 
@@ -25,7 +25,7 @@ pub struct InputArguments {
     #[arg(long, value_name = "NAME")]
     api: Option<String>,
     /// Invocation mode, which the tool sees
-    #[arg(long, default_value = "regular", value_parser = choice(&MODES))]
+    #[arg(long, default_value = "regular", value_parser = build_choice_parser(&MODES))]
     mode: InvocationMode,
     /// User variable for every input; repeatable
     #[arg(long = "user-variable", value_name = "NAME=VALUE")]
@@ -61,12 +61,12 @@ impl InputArguments {
                 "one call takes at most ten inputs",
             ));
         }
-        let nonsensitive = pairs(&self.user_variables)?;
-        let sensitive = pairs(&self.sensitive_user_variables)?;
+        let nonsensitive = read_pairs(&self.user_variables)?;
+        let sensitive = read_pairs(&self.sensitive_user_variables)?;
         let texts = if self.inputs.is_empty() { vec!["{}".to_owned()] } else { self.inputs.clone() };
         let input = |text: &String| {
             Ok(Input {
-                input_parameters: self.of_api(parameters(text)?).into(),
+                input_parameters: self.of_api(read_parameters(text)?).into(),
                 invocation_mode: self.mode,
                 nonsensitive_user_variables: nonsensitive.clone(),
                 sensitive_user_variables: sensitive.clone(),
@@ -76,7 +76,7 @@ impl InputArguments {
     }
 }
 
-pub fn parameters(text: &str) -> anyhow::Result<Map<String, Value>> {
+pub fn read_parameters(text: &str) -> anyhow::Result<Map<String, Value>> {
     read_object(text, "--input")
 }
 
@@ -97,10 +97,10 @@ pub fn read_object(text: &str, argument: &str) -> anyhow::Result<Map<String, Val
 
 /// Reads `NAME=VALUE` pairs. `NAME` takes the environment's value and `NAME=-` reads stdin, so that secrets stay out of
 /// the shell's history.
-pub fn pairs(texts: &[String]) -> anyhow::Result<BTreeMap<String, String>> {
+pub fn read_pairs(texts: &[String]) -> anyhow::Result<BTreeMap<String, String>> {
     let mut pairs = BTreeMap::new();
     for text in texts {
-        let (name, value) = pair(text)?;
+        let (name, value) = read_pair(text)?;
         if pairs.insert(name.clone(), value).is_some() {
             return Err(Failure::usage(format!("{name} is given twice"), "give each name once"));
         }
@@ -109,8 +109,8 @@ pub fn pairs(texts: &[String]) -> anyhow::Result<BTreeMap<String, String>> {
 }
 
 /// Reads variables of a tool as `NAME=VALUE` pairs.
-pub fn variables<T: From<String>>(texts: &[String]) -> anyhow::Result<BTreeMap<EnvvarName, T>> {
-    parse_names(pairs(texts)?)
+pub fn read_variables<T: From<String>>(texts: &[String]) -> anyhow::Result<BTreeMap<EnvvarName, T>> {
+    parse_names(read_pairs(texts)?)
 }
 
 /// Checks the names of variables of a tool.
@@ -123,7 +123,7 @@ pub fn parse_names<T: From<String>>(pairs: BTreeMap<String, String>) -> anyhow::
     pairs.into_iter().map(one).collect()
 }
 
-fn pair(text: &str) -> anyhow::Result<(String, String)> {
+fn read_pair(text: &str) -> anyhow::Result<(String, String)> {
     match text.split_once('=') {
         Some((name, "-")) => match read_secret(name)? {
             value if value.is_empty() => Err(Failure::usage(
@@ -146,7 +146,7 @@ fn pair(text: &str) -> anyhow::Result<(String, String)> {
 /// Reads a secret: from the terminal without echo, else all of stdin without its last line break.
 pub fn read_secret(name: &str) -> anyhow::Result<String> {
     if std::io::stdin().is_terminal() {
-        return super::prompt::hidden(&format!("{name}: "));
+        return super::prompt::ask_hidden(&format!("{name}: "));
     }
     let text = read_stdin()?;
     let text = text.strip_suffix('\n').unwrap_or(&text);
@@ -159,21 +159,21 @@ mod tests {
 
     #[test]
     fn a_value_may_hold_an_equals_sign() {
-        let read = pairs(&["A=b=c".to_owned(), "EMPTY=".to_owned()]).expect("pairs");
+        let read = read_pairs(&["A=b=c".to_owned(), "EMPTY=".to_owned()]).expect("pairs");
         assert_eq!(read["A"], "b=c");
         assert_eq!(read["EMPTY"], "");
     }
 
     #[test]
     fn a_name_given_twice_is_refused() {
-        assert!(pairs(&["A=1".to_owned(), "A=2".to_owned()]).is_err());
+        assert!(read_pairs(&["A=1".to_owned(), "A=2".to_owned()]).is_err());
     }
 
     #[test]
     fn an_input_is_an_object() {
-        assert_eq!(parameters("{\"a\": 1}").expect("an object")["a"], 1);
+        assert_eq!(read_parameters("{\"a\": 1}").expect("an object")["a"], 1);
         for text in ["[1]", "{", "1", "@/no/such/file", r#"{"a": 1, "a": 2}"#, r#"{"a": 18446744073709551616}"#] {
-            assert!(parameters(text).is_err(), "{text}");
+            assert!(read_parameters(text).is_err(), "{text}");
         }
     }
 }

@@ -69,15 +69,15 @@ pub fn run(command: InternalCommand, screen: Screen) -> anyhow::Result<Outcome> 
         }
         InternalCommand::Schema => runner::child_schema_main()?,
         InternalCommand::Run(RunArguments { self_test: false, .. }) => runner::child_run_main()?,
-        InternalCommand::Run(RunArguments { unconfined, .. }) => return self_test(!unconfined, screen),
+        InternalCommand::Run(RunArguments { unconfined, .. }) => return run_self_test(!unconfined, screen),
     }
     Ok(Outcome::Done)
 }
 
 /// Prints the result of the self-test as a document, which `lathe doctor` and tests read.
-fn self_test(is_confined: bool, screen: Screen) -> anyhow::Result<Outcome> {
+fn run_self_test(is_confined: bool, screen: Screen) -> anyhow::Result<Outcome> {
     let result = runner::confinement_self_test(is_confined)?;
-    screen.document(&json!(result))
+    screen.print_document(&json!(result))
 }
 
 /// Runs the hook. Git shows its stderr to the client that pushes.

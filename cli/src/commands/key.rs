@@ -11,10 +11,10 @@ use serde_json::{Value, json};
 use signing::SigningArguments;
 
 use super::not_found;
-use super::times::duration;
+use super::times::parse_duration;
 use crate::client::{Client, KeyOwner, read_all};
 use crate::failure::{Failure, Outcome};
-use crate::output::{Screen, table, to_the_second};
+use crate::output::{Screen, cut_to_second, render_table};
 
 /// A cell without a value.
 const EMPTY: &str = "-";
@@ -40,7 +40,7 @@ pub struct CreateArguments {
     #[arg(long)]
     name: Option<String>,
     /// Lifetime: a number with s, m, h, d or w, such as 90d [default: no end]
-    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
     expires_in: Option<Duration>,
     /// Time of expiry, such as 2030-01-31T12:00:00Z [default: none]
     #[arg(long, value_name = "TIME", conflicts_with = "expires_in")]
@@ -82,7 +82,7 @@ async fn create(client: &Client, arguments: &CreateArguments, screen: Screen) ->
     let (key, organization) = (&answer.body, &client.credentials().organization);
     let text = || {
         let (user, id) = (&key.user_id, &key.api_key_id);
-        let end = key.expires_at.as_deref().map_or_else(|| "never".to_owned(), to_the_second);
+        let end = key.expires_at.as_deref().map_or_else(|| "never".to_owned(), cut_to_second);
         format!(
             "user        {user}\napi_key_id  {id}\napi_key     {}\nexpires     {end}\n\n\
              The key is not shown again. To use it:\n  lathe login --org {organization} --user {user} --api-key-id {id}",
@@ -100,24 +100,24 @@ async fn list(client: &Client, arguments: &ListArguments, screen: Screen) -> any
     };
     let documents: Vec<Value> = client.list_keys(of).await?;
     if screen.is_json() {
-        return screen.document(&json!({ "api_keys": documents }));
+        return screen.print_document(&json!({ "api_keys": documents }));
     }
     if documents.is_empty() {
         screen.note("no keys; `lathe key create` creates one");
         return Ok(Outcome::Done);
     }
     let header = ["id", "user", "name", "created", "expires", "last used", "revoked"];
-    screen.line(table(header, read_all(&documents)?.into_iter().map(row)))?;
+    screen.print_line(render_table(header, read_all(&documents)?.into_iter().map(build_row)))?;
     Ok(Outcome::Done)
 }
 
-fn row(key: ApiKey) -> [String; 7] {
-    let time = |time: Option<String>| time.map_or_else(|| EMPTY.to_owned(), |time| to_the_second(&time));
+fn build_row(key: ApiKey) -> [String; 7] {
+    let time = |time: Option<String>| time.map_or_else(|| EMPTY.to_owned(), |time| cut_to_second(&time));
     [
         key.api_key_id,
         key.user_id,
         key.name.unwrap_or_else(|| EMPTY.to_owned()),
-        to_the_second(&key.created_at),
+        cut_to_second(&key.created_at),
         time(key.expires_at),
         time(key.last_used_at),
         time(key.revoked_at),

@@ -57,7 +57,7 @@ pub async fn run(arguments: LoginArguments, home: &Home, screen: Screen) -> anyh
         api_key: SecretText::new(api_key.to_owned()),
     };
     if credentials.user_id.is_none() {
-        credentials = Client::with_key(credentials)?.identified().await?;
+        credentials = Client::with_key(credentials)?.identify_credentials().await?;
     }
     check_and_save(home, credentials, screen).await
 }
@@ -66,10 +66,10 @@ async fn check_and_save(home: &Home, credentials: Credentials, screen: Screen) -
     let cache = home.token_cache();
     cache.forget();
     let client = Client::new(credentials, Some(cache))?;
-    client.token().await?;
+    client.get_token().await?;
     let credentials = client.credentials();
     home.save_credentials(credentials)?;
-    let git_url = credentials.git_url()?;
+    let git_url = credentials.build_git_url()?;
     let document = json!({
         "url": credentials.url,
         "organization": credentials.organization,
@@ -78,10 +78,10 @@ async fn check_and_save(home: &Home, credentials: Credentials, screen: Screen) -
         "credentials_file": home.credentials_file(),
         "git_url": git_url,
     });
-    screen.answer(&document, || text(home, credentials, &git_url))
+    screen.answer(&document, || render_text(home, credentials, &git_url))
 }
 
-fn text(home: &Home, credentials: &Credentials, git_url: &str) -> String {
+fn render_text(home: &Home, credentials: &Credentials, git_url: &str) -> String {
     let Credentials { url, organization, user_id, .. } = credentials;
     let user_id = user_id.as_deref().unwrap_or_default();
     format!(
@@ -92,14 +92,14 @@ fn text(home: &Home, credentials: &Credentials, git_url: &str) -> String {
          then:\n  \
          git push lathe HEAD:releases/{organization}{}",
         home.credentials_file().display(),
-        not_in_use(home)
+        render_selection_hint(home)
     )
 }
 
 /// The command that selects a login which further commands would not use.
-fn not_in_use(home: &Home) -> String {
+fn render_selection_hint(home: &Home) -> String {
     let profile = home.profile();
-    let is_selected = home.selected().is_ok_and(|selected| selected == *profile);
+    let is_selected = home.read_selected().is_ok_and(|selected| selected == *profile);
     if is_selected {
         String::new()
     } else {

@@ -11,7 +11,7 @@ pub fn run(home: &Home, screen: Screen) -> anyhow::Result<Outcome> {
     // A damaged file is removed too.
     let key = home.load_credentials().ok().flatten().map(|credentials| credentials.api_key_id);
     if !home.forget_login()? {
-        return Err(home.not_logged_in().into());
+        return Err(home.explain_missing_login().into());
     }
     screen.answer(&json!({"profile": profile.as_str(), "api_key_id": key}), || {
         let key = key

@@ -36,6 +36,6 @@ pub struct ServeArguments {
 pub async fn run(command: McpCommand, home: &Home, screen: Screen) -> anyhow::Result<Outcome> {
     match command {
         McpCommand::Config(arguments) => config::run(home, &arguments, screen).await,
-        McpCommand::Serve(arguments) => serve::run(&home.client()?, &arguments.agent).await,
+        McpCommand::Serve(arguments) => serve::run(&home.build_client()?, &arguments.agent).await,
     }
 }

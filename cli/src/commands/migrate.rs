@@ -19,14 +19,14 @@ use self::part::{Part, Summary};
 use self::repositories::RepositoryMove;
 use crate::failure::Outcome;
 use crate::output::Screen;
-use crate::server::{self, DataArguments, Location, database_url};
+use crate::server::{self, DataArguments, Location, parse_database_url};
 
 #[derive(Debug, Args)]
 #[command(group(ArgGroup::new("target").args(["to", "storage"]).required(true).multiple(true)))]
 #[command(mut_arg("database", |argument| argument.help("URL of the Postgres database that the server uses, for --storage without --to")))]
 pub struct MigrateArguments {
     /// URL of an empty Postgres database, or of one with a part of the copy, such as postgres://user@host/database
-    #[arg(long, value_name = "URL", value_parser = database_url)]
+    #[arg(long, value_name = "URL", value_parser = parse_database_url)]
     to: Option<DatabaseLocation>,
     /// Bucket that receives the artifacts, the large bodies of recordings and, with Postgres, the repositories, such as s3://BUCKET/PREFIX
     #[arg(long, value_name = "URL")]
@@ -47,7 +47,7 @@ struct Migration<'a> {
 
 /// Takes the lock, so that no server changes anything meanwhile.
 pub async fn run(arguments: &MigrateArguments, screen: Screen) -> anyhow::Result<Outcome> {
-    let location = arguments.data.location()?;
+    let location = arguments.data.find_location()?;
     if arguments.to.is_some() {
         server::require_data_directory(&location.directory)?;
     }
@@ -70,7 +70,7 @@ pub async fn run(arguments: &MigrateArguments, screen: Screen) -> anyhow::Result
     };
     let parts = if arguments.dry_run { migration.plan().await? } else { migration.run().await? };
     let summary = Summary { data: directory, is_dry_run: arguments.dry_run, parts };
-    screen.answer(&summary.document(), || summary.text(&migration.next_steps()))
+    screen.answer(&summary.build_document(), || summary.render(&migration.render_next_steps()))
 }
 
 impl Migration<'_> {
@@ -83,7 +83,7 @@ impl Migration<'_> {
         if let Some(contents) = &self.contents {
             parts.extend(contents.plan().await?);
         }
-        if let Some(repositories) = self.repositories() {
+        if let Some(repositories) = self.find_repositories() {
             parts.push(repositories.plan()?);
         }
         Ok(parts)
@@ -102,8 +102,8 @@ impl Migration<'_> {
         if let Some(database) = &self.database {
             parts.insert(0, database.run().await?);
         }
-        if let Some(repositories) = self.repositories() {
-            let store = self.store().await?;
+        if let Some(repositories) = self.find_repositories() {
+            let store = self.open_store().await?;
             parts.push(repositories.run(&store).await?);
             store.close().await;
         }
@@ -114,13 +114,13 @@ impl Migration<'_> {
     }
 
     /// The repositories, if servers share them.
-    fn repositories(&self) -> Option<RepositoryMove<'_>> {
+    fn find_repositories(&self) -> Option<RepositoryMove<'_>> {
         let is_shared = self.options.database != DatabaseLocation::DataDirectory;
         let contents = self.contents.as_ref().filter(|_| is_shared)?;
         Some(RepositoryMove { data: self.options.data, artifacts: contents.target() })
     }
 
-    async fn store(&self) -> anyhow::Result<Store> {
+    async fn open_store(&self) -> anyhow::Result<Store> {
         let options = self.options.clone();
         Ok(match &self.database {
             Some(database) => Store::open_copy(database.lock, options).await?,
@@ -129,7 +129,7 @@ impl Migration<'_> {
     }
 
     /// Says what the data directory still has, and how to start the server.
-    fn next_steps(&self) -> String {
+    fn render_next_steps(&self) -> String {
         let data = self.options.data;
         let path = data.root().display();
         let mut lines = Vec::new();
@@ -139,7 +139,7 @@ impl Migration<'_> {
             let file = file.file_name().unwrap_or_default().to_string_lossy();
             lines.push("all rows were copied and are the same in both databases".to_owned());
             lines.push(format!("{path} still has the {rest}; its {file} is no longer used, so move it elsewhere"));
-        } else if self.repositories().is_none() {
+        } else if self.find_repositories().is_none() {
             lines.push(format!("{path} still has the database, the keys and the repositories"));
         }
         let database = match &self.options.database {

@@ -6,7 +6,7 @@ use registry::{Node, NodeDescription};
 use serde_json::{Value, json};
 
 use crate::failure::Outcome;
-use crate::output::{Screen, table, to_the_second};
+use crate::output::{Screen, cut_to_second, render_table};
 use crate::server::{self, DataArguments};
 
 /// A cell without a value.
@@ -26,14 +26,14 @@ pub struct ListArguments {
 
 pub async fn run(command: NodeCommand, screen: Screen) -> anyhow::Result<Outcome> {
     let NodeCommand::List(ListArguments { data }) = command;
-    let location = data.location()?;
+    let location = data.find_location()?;
     let store = server::open_existing_store(&location).await?;
     location.announce(screen);
     let (nodes, is_shared) = (store.nodes().list().await?, store.is_shared());
     store.close().await;
     if screen.is_json() {
-        let documents: Vec<_> = nodes.iter().map(|node| document(node, is_shared)).collect();
-        return screen.document(&json!({ "nodes": documents }));
+        let documents: Vec<_> = nodes.iter().map(|node| build_document(node, is_shared)).collect();
+        return screen.print_document(&json!({ "nodes": documents }));
     }
     if nodes.is_empty() {
         screen.note("no servers; `lathe serve` starts one");
@@ -45,12 +45,12 @@ pub async fn run(command: NodeCommand, screen: Screen) -> anyhow::Result<Outcome
         );
     }
     let header = ["node", "name", "address", "version", "started", "heartbeat", "leases", "builds", "runs"];
-    screen.line(table(header, nodes.iter().map(|node| row(node, is_shared))))?;
+    screen.print_line(render_table(header, nodes.iter().map(|node| build_row(node, is_shared))))?;
     Ok(Outcome::Done)
 }
 
 /// Scripts rely on the keys.
-fn document(node: &Node, is_shared: bool) -> Value {
+fn build_document(node: &Node, is_shared: bool) -> Value {
     let Node { boot, description: NodeDescription { name, address, version }, .. } = node;
     json!({
         "node": boot.to_string(),
@@ -59,22 +59,22 @@ fn document(node: &Node, is_shared: bool) -> Value {
         "version": version,
         "started_at": node.started_at.to_string(),
         "heartbeat_ms": is_shared.then_some(node.seen.as_millis()),
-        "state": state(node, is_shared),
+        "state": find_state(node, is_shared),
         "leases": node.leases,
         "builds": node.builds,
         "runs": node.runs,
     })
 }
 
-fn state(node: &Node, is_shared: bool) -> Option<&'static str> {
+fn find_state(node: &Node, is_shared: bool) -> Option<&'static str> {
     is_shared.then_some(if node.is_recent { "running" } else { "gone" })
 }
 
-fn row(node: &Node, is_shared: bool) -> [String; 9] {
+fn build_row(node: &Node, is_shared: bool) -> [String; 9] {
     let Node { boot, description: NodeDescription { name, address, version }, .. } = node;
     let cell = |text: &str| if text.is_empty() { EMPTY.to_owned() } else { text.to_owned() };
     let seconds = node.seen.as_secs_f64();
-    let heartbeat = match state(node, is_shared) {
+    let heartbeat = match find_state(node, is_shared) {
         None => EMPTY.to_owned(),
         Some("gone") => format!("{seconds:.0} s ago (gone)"),
         Some(_) => format!("{seconds:.1} s ago"),
@@ -84,7 +84,7 @@ fn row(node: &Node, is_shared: bool) -> [String; 9] {
         cell(name),
         cell(address),
         cell(version),
-        to_the_second(&node.started_at.to_string()),
+        cut_to_second(&node.started_at.to_string()),
         heartbeat,
         node.leases.to_string(),
         node.builds.to_string(),

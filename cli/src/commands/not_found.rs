@@ -59,7 +59,7 @@ pub async fn suggest_role<T>(
     };
     let listed = listed.await.unwrap_or_default();
     Err(match closest(role, listed.iter().filter_map(|role| role["name"].as_str())) {
-        Some(meant) => Failure::advised(error, format!("did you mean `{meant}`?")),
+        Some(meant) => Failure::add_hint(error, format!("did you mean `{meant}`?")),
         None => error,
     })
 }

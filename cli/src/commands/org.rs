@@ -7,7 +7,7 @@ use registry::{InvalidValue, IssuedKey, NewApiKey, NewOrganization, Organization
 use serde_json::{Value, json};
 
 use crate::failure::{Failure, Outcome};
-use crate::output::{Screen, table, to_the_second};
+use crate::output::{Screen, cut_to_second, render_table};
 use crate::server::{self, DataArguments, Location};
 
 #[derive(Debug, Subcommand)]
@@ -70,7 +70,7 @@ pub async fn run(command: OrgCommand, screen: Screen) -> anyhow::Result<Outcome>
                 organization: parse_argument(&arguments.name)?,
                 user: parse_argument(&arguments.user)?,
             };
-            let location = arguments.data.location_of_server()?;
+            let location = arguments.data.find_location_of_server()?;
             let store = server::open_store(&location).await?;
             location.announce(screen);
             store.access().create_organization(new).await?
@@ -78,18 +78,18 @@ pub async fn run(command: OrgCommand, screen: Screen) -> anyhow::Result<Outcome>
         OrgCommand::Key(arguments) => {
             let (organization, user): (OrganizationId, UserId) =
                 (parse_argument(&arguments.name)?, parse_argument(&arguments.user)?);
-            let store = open_with(&organization, &arguments.data.location_of_server()?, screen).await?;
+            let store = open_with(&organization, &arguments.data.find_location_of_server()?, screen).await?;
             let account = store.access().account(&organization, &user).await?;
             store.access().create_api_key(&organization, NewApiKey { account, name: None, expires_at: None }).await?
         }
     };
-    screen.answer(&build_key_document(&key), || text(&key))
+    screen.answer(&build_key_document(&key), || render_text(&key))
 }
 
 async fn edit(arguments: EditArguments, screen: Screen) -> anyhow::Result<Outcome> {
     let organization: OrganizationId = parse_argument(&arguments.name)?;
     let is_on = arguments.redact_answers == OnOff::On;
-    let store = open_with(&organization, &arguments.data.location()?, screen).await?;
+    let store = open_with(&organization, &arguments.data.find_location()?, screen).await?;
     store.access().set_redacts_answers(&organization, is_on).await?;
     let document = json!({"organization": organization.as_str(), "redact_answers": is_on});
     screen.answer(&document, || {
@@ -98,20 +98,23 @@ async fn edit(arguments: EditArguments, screen: Screen) -> anyhow::Result<Outcom
 }
 
 async fn list(data: &DataArguments, screen: Screen) -> anyhow::Result<Outcome> {
-    let organizations = open(&data.location()?, screen).await?.access().list_organizations().await?;
+    let organizations = open(&data.find_location()?, screen).await?.access().list_organizations().await?;
     if screen.is_json() {
         let one = |found: &Organization| json!({"organization": found.id.as_str(), "created_at": found.created_at.to_string(), "users": found.users, "tools": found.tools});
-        return screen.document(&json!({ "organizations": organizations.iter().map(one).collect::<Vec<_>>() }));
+        return screen.print_document(&json!({ "organizations": organizations.iter().map(one).collect::<Vec<_>>() }));
     }
     if organizations.is_empty() {
         screen.note("no organisations; `lathe org create NAME --user USER` creates one");
         return Ok(Outcome::Done);
     }
     let row = |found: Organization| {
-        let since = to_the_second(&found.created_at.to_string());
+        let since = cut_to_second(&found.created_at.to_string());
         [found.id.to_string(), found.users.to_string(), found.tools.to_string(), since]
     };
-    screen.line(table(["organization", "users", "live tools", "since"], organizations.into_iter().map(row)))?;
+    screen.print_line(render_table(
+        ["organization", "users", "live tools", "since"],
+        organizations.into_iter().map(row),
+    ))?;
     Ok(Outcome::Done)
 }
 
@@ -148,7 +151,7 @@ fn build_key_document(key: &IssuedKey) -> Value {
     })
 }
 
-fn text(key: &IssuedKey) -> String {
+fn render_text(key: &IssuedKey) -> String {
     let (organization, user, api_key_id) = (key.organization.as_str(), key.user.as_str(), &key.api_key_id);
     format!(
         "organization  {organization}\nuser          {user}\napi_key_id    {api_key_id}\napi_key       {}\n\n\

@@ -6,10 +6,10 @@ use anyhow::Context;
 use nix::sys::termios::{self, LocalFlags, SetArg, Termios};
 
 use crate::failure::Failure;
-use crate::output::printable;
+use crate::output::escape_hidden;
 
 /// Asks for a line without echo.
-pub fn hidden(question: &str) -> anyhow::Result<String> {
+pub fn ask_hidden(question: &str) -> anyhow::Result<String> {
     eprint_now(question);
     let echo_off = EchoOff::start()?;
     let line = read_line();
@@ -23,13 +23,13 @@ pub fn confirm(question: &str, hint: &str) -> anyhow::Result<bool> {
     if !std::io::stdin().is_terminal() {
         return Err(Failure::usage("this needs a confirmation, and stdin is not a terminal", hint));
     }
-    eprint_now(&format!("{} [y/N] ", printable(question)));
+    eprint_now(&format!("{} [y/N] ", escape_hidden(question)));
     Ok(matches!(read_line()?.trim(), "y" | "Y" | "yes"))
 }
 
 /// Asks for a line.
 pub fn ask(question: &str) -> anyhow::Result<String> {
-    eprint_now(&printable(question));
+    eprint_now(&escape_hidden(question));
     read_line()
 }
 

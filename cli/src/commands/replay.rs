@@ -8,7 +8,7 @@ use super::constraint::Constraint;
 use super::not_found;
 use crate::client::Client;
 use crate::failure::Outcome;
-use crate::output::{RunDisplay, Screen, clip, printable};
+use crate::output::{RunDisplay, Screen, clip, escape_hidden};
 
 /// Maximum length of a value in a difference.
 const TEXT_CHARACTERS_MAX: usize = 2_000;
@@ -47,23 +47,23 @@ pub async fn run(arguments: ReplayArguments, client: &Client, screen: Screen) ->
         "`lathe history list` lists records, `lathe tool versions TOOL` versions",
     )?;
     drop(display);
-    screen.answer(&answer.document, || text(&answer.body))?;
+    screen.answer(&answer.document, || render_text(&answer.body))?;
     Ok(if answer.body.identical { Outcome::Done } else { Outcome::Failed })
 }
 
-fn text(replayed: &Replayed) -> String {
+fn render_text(replayed: &Replayed) -> String {
     let up_to = if replayed.complete { "" } else { ", up to the end of the recorded time" };
     if replayed.identical {
         return format!("identical{up_to}");
     }
     let mut lines = vec![format!("different{up_to}")];
-    lines.extend(replayed.differences.iter().flat_map(lines_of));
+    lines.extend(replayed.differences.iter().flat_map(build_lines));
     let ReplayCosts { recorded, replayed: now } = &replayed.cost;
     lines.push(format!("cost      {} ms computing, now {} ms", recorded.cpu_ms, now.cpu_ms));
-    printable(&lines.join("\n"))
+    escape_hidden(&lines.join("\n"))
 }
 
-fn lines_of(difference: &ReplayDifference) -> [String; 3] {
+fn build_lines(difference: &ReplayDifference) -> [String; 3] {
     let place = difference.position.map(|position| format!(" {position}")).unwrap_or_default();
     let shown = |text: &Option<String>| match text {
         Some(text) => clip(text, TEXT_CHARACTERS_MAX),
@@ -82,7 +82,7 @@ mod tests {
 
     use super::*;
 
-    fn shown(identical: bool, complete: bool) -> String {
+    fn render_shown(identical: bool, complete: bool) -> String {
         let differences = json!([
             {"what": "outcome", "position": null, "recorded": "a", "replayed": "b"},
             {"what": "effect", "position": 3, "recorded": null, "replayed": "sent the status event c"},
@@ -97,14 +97,14 @@ mod tests {
             "identical": identical, "complete": complete, "differences": differences, "invocation_result": result,
             "cost": cost,
         });
-        text(&serde_json::from_value(replayed).expect("a replay"))
+        render_text(&serde_json::from_value(replayed).expect("a replay"))
     }
 
     #[test]
     fn differences_are_a_few_lines_each() {
-        assert_eq!(shown(true, true), "identical");
-        assert_eq!(shown(true, false), "identical, up to the end of the recorded time");
-        let text = shown(false, true);
+        assert_eq!(render_shown(true, true), "identical");
+        assert_eq!(render_shown(true, false), "identical, up to the end of the recorded time");
+        let text = render_shown(false, true);
         assert!(text.contains("outcome\n  recorded  a\n  now       b\neffect 3\n  recorded  nothing\n"), "{text}");
     }
 }

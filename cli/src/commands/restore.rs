@@ -14,9 +14,11 @@ use serde_json::json;
 use tempfile::TempDir;
 
 use self::losses::Losses;
-use crate::backup::{self, BackupPlace, FileEntry, KEY, Manifest, copy, damaged, require_plain_file, sync_folders};
+use crate::backup::{
+    self, BackupPlace, FileEntry, KEY, Manifest, copy, explain_damage, require_plain_file, sync_folders,
+};
 use crate::failure::{Failure, Outcome};
-use crate::output::{Progress, Screen};
+use crate::output::{Screen, Spinner};
 use crate::server::{self, DataArguments, Location};
 
 #[derive(Debug, Args)]
@@ -42,7 +44,7 @@ struct Restore {
 }
 
 pub async fn run(arguments: &RestoreArguments, screen: Screen) -> anyhow::Result<Outcome> {
-    let location = arguments.data.location()?;
+    let location = arguments.data.find_location()?;
     match &arguments.place {
         BackupPlace::Directory(directory) => restore(directory, &location, arguments, screen).await,
         BackupPlace::Bucket(url) => {
@@ -73,7 +75,7 @@ async fn restore(
     let Manifest { created_at, counts, .. } = &manifest;
     let path = target.display();
     let document =
-        json!({"data": path.to_string(), "created_at": created_at, "counts": counts, "lost": losses.document()});
+        json!({"data": path.to_string(), "created_at": created_at, "counts": counts, "lost": losses.build_document()});
     screen.answer(&document, || {
         let what =
             if losses.is_empty() { "has everything" } else { "has, except for what the warnings name, everything" };
@@ -103,7 +105,7 @@ impl Restore {
             require_plain_file(&self.backup, KEY)?;
         }
         let included = self.manifest.master_key.is_included.then(|| self.backup.join(KEY));
-        let Some(key) = named.map(Path::to_owned).or(included) else { return Err(key_needed()) };
+        let Some(key) = named.map(Path::to_owned).or(included) else { return Err(refuse_without_key()) };
         copy(&key, &self.made.path().join(KEY)).with_context(|| format!("copying the key {}", key.display()))?;
         if self.manifest.master_key.is(&KeyRing::load(&DataDir::open(self.made.path())?)?) {
             return Ok(());
@@ -118,7 +120,7 @@ impl Restore {
 
     /// Copies all files but the key, and compares their digests.
     fn copy_files(&self) -> anyhow::Result<()> {
-        let progress = Progress::start("restoring");
+        let progress = Spinner::start("restoring");
         let files = &self.manifest.files;
         for (number, entry) in (1..).zip(files) {
             progress.show(format!("file {number} of {}: {}", files.len(), entry.path));
@@ -135,7 +137,7 @@ impl Restore {
         let copied = copy(&from, &self.made.path().join(path)).with_context(|| format!("copying {path}"))?;
         match copied == (*bytes, *digest) {
             true => Ok(()),
-            false => Err(damaged(&format!("{path} does not have the digest that the manifest has"))),
+            false => Err(explain_damage(&format!("{path} does not have the digest that the manifest has"))),
         }
     }
 
@@ -213,7 +215,7 @@ fn refuse_used(target: &Path) -> anyhow::Result<()> {
     Err(Failure::coded("not_empty", message, "name a new directory with --data; a restore replaces nothing"))
 }
 
-fn key_needed() -> anyhow::Error {
+fn refuse_without_key() -> anyhow::Error {
     let message = "the backup was made without the master key, and nothing in it can be decrypted without";
     let hint = "name the file with --key: keys/master.key of the server's data directory, or your copy of it";
     Failure::coded("master_key_needed", message, hint)

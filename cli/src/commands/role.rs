@@ -11,7 +11,7 @@ pub use grants::grant_text;
 use super::not_found::{self, Wanted};
 use crate::client::{Client, read_all};
 use crate::failure::Outcome;
-use crate::output::{Screen, printable, table};
+use crate::output::{Screen, escape_hidden, render_table};
 
 const HINT: &str = "`lathe role list` lists the roles";
 
@@ -77,13 +77,13 @@ async fn edit(client: &Client, arguments: &GrantsArguments, screen: Screen) -> a
 async fn list(client: &Client, screen: Screen) -> anyhow::Result<Outcome> {
     let documents = client.list_roles().await?;
     if screen.is_json() {
-        return screen.document(&json!({ "roles": documents }));
+        return screen.print_document(&json!({ "roles": documents }));
     }
     let row = |role: Role| {
         let grants: Vec<String> = role.grants.iter().map(grant_text).collect();
         [role.name, if role.built_in { "built in" } else { "own" }.to_owned(), grants.join("; ")]
     };
-    screen.line(table(["role", "kind", "allows"], read_all(&documents)?.into_iter().map(row)))?;
+    screen.print_line(render_table(["role", "kind", "allows"], read_all(&documents)?.into_iter().map(row)))?;
     Ok(Outcome::Done)
 }
 
@@ -93,7 +93,7 @@ async fn show(client: &Client, name: &str, screen: Screen) -> anyhow::Result<Out
         let Role { name, built_in, grants, .. } = &answer.body;
         let kind = if *built_in { "built in" } else { "own" };
         let lines = grants.iter().map(|grant| format!("\nallows  {}", grant_text(grant)));
-        printable(&format!("role    {name}\nkind    {kind}{}", lines.collect::<String>()))
+        escape_hidden(&format!("role    {name}\nkind    {kind}{}", lines.collect::<String>()))
     })
 }
 

@@ -11,7 +11,7 @@ mod trace;
 use clap::{Args, Subcommand};
 use serde_json::json;
 
-pub use result::{outcome, result_text};
+pub use result::{choose_outcome, render_result};
 
 use self::missing::name_missing;
 use crate::client::Client;

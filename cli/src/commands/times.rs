@@ -8,7 +8,7 @@ use jiff::{Span, SpanRelativeTo, Timestamp};
 use registry::Clock;
 
 /// Reads a duration such as `90d`.
-pub fn duration(text: &str) -> Result<Duration, String> {
+pub fn parse_duration(text: &str) -> Result<Duration, String> {
     let span: Result<Span, _> = text.parse();
     let duration = span.and_then(|span| span.to_duration(SpanRelativeTo::days_are_24_hours())).ok();
     let duration = duration.and_then(|duration| Duration::try_from(duration).ok());
@@ -17,13 +17,13 @@ pub fn duration(text: &str) -> Result<Duration, String> {
 
 /// Reads a point in time: a duration before now such as `2h`, a time such as `2026-11-20T09:00:00Z`, or a date, which begins
 /// at midnight UTC.
-pub fn past(text: &str) -> Result<Timestamp, String> {
+pub fn parse_past(text: &str) -> Result<Timestamp, String> {
     let now = Clock::system().now().as_milliseconds();
-    past_at(text, Timestamp::from_millisecond(now).map_err(|error| error.to_string())?)
+    parse_past_at(text, Timestamp::from_millisecond(now).map_err(|error| error.to_string())?)
 }
 
-fn past_at(text: &str, now: Timestamp) -> Result<Timestamp, String> {
-    if let Ok(before) = duration(text) {
+fn parse_past_at(text: &str, now: Timestamp) -> Result<Timestamp, String> {
+    if let Ok(before) = parse_duration(text) {
         return now.checked_sub(before).map_err(|error| error.to_string());
     }
     let at_midnight = || text.parse::<DateTime>().ok()?.to_zoned(TimeZone::UTC).ok().map(|zoned| zoned.timestamp());
@@ -38,10 +38,10 @@ mod tests {
     #[test]
     fn durations_have_a_unit() {
         for (text, seconds) in [("1s", 1), ("2m", 120), ("3h", 10_800), ("90d", 7_776_000), ("1w", 604_800)] {
-            assert_eq!(duration(text), Ok(Duration::from_secs(seconds)), "{text}");
+            assert_eq!(parse_duration(text), Ok(Duration::from_secs(seconds)), "{text}");
         }
         for text in ["", "d", "90", "-1d", "1month", "1é", "99999999999999999999w"] {
-            assert!(duration(text).is_err(), "{text}");
+            assert!(parse_duration(text).is_err(), "{text}");
         }
     }
 
@@ -54,10 +54,10 @@ mod tests {
             ("2026-11-20T09:00:00+01:00", "2026-11-20T08:00:00Z"),
             ("2026-11-01", "2026-11-01T00:00:00Z"),
         ] {
-            assert_eq!(past_at(text, now).map(|time| time.to_string()), Ok(expected.to_owned()), "{text}");
+            assert_eq!(parse_past_at(text, now).map(|time| time.to_string()), Ok(expected.to_owned()), "{text}");
         }
         for text in ["", "yesterday", "12", "2026-13-01", "99999999w"] {
-            assert!(past_at(text, now).is_err(), "{text}");
+            assert!(parse_past_at(text, now).is_err(), "{text}");
         }
     }
 }

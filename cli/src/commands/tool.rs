@@ -22,7 +22,7 @@ mod versions;
 
 use clap::Subcommand;
 
-pub use checkout::git;
+pub use checkout::run_git;
 
 use crate::client::Client;
 use crate::failure::Outcome;
@@ -68,7 +68,7 @@ pub async fn run(command: ToolCommand, home: &Home, screen: Screen) -> anyhow::R
     match command {
         ToolCommand::New(arguments) => new::run(&arguments, home, screen),
         ToolCommand::Test(arguments) => test::run(&arguments, home, screen).await,
-        other => run_client(other, &home.client()?, screen).await,
+        other => run_client(other, &home.build_client()?, screen).await,
     }
 }
 

@@ -45,7 +45,7 @@ pub async fn run(command: ScaffoldCommand, home: &Home, is_verbose: bool, screen
     let uv = Uv::find(is_verbose)?;
     let home = environment.map_or_else(|| home.clone(), |profile| home.with(profile));
     let projects = choose(tool.as_deref(), all)?;
-    let archive = download(&home.client()?).await?;
+    let archive = download(&home.build_client()?).await?;
     let archive_file = archive.path().join(format!("{PACKAGE}.tar.gz"));
     let requirement = format!("{PACKAGE} @ file://{}", archive_file.display());
     for Project { name, directory } in &projects {
@@ -61,7 +61,7 @@ pub async fn run(command: ScaffoldCommand, home: &Home, is_verbose: bool, screen
 
 /// Downloads the package to a directory that is deleted at the end.
 async fn download(client: &Client) -> anyhow::Result<tempfile::TempDir> {
-    let bytes = client.tool_scaffold().await?;
+    let bytes = client.get_tool_scaffold().await?;
     let directory = tempfile::tempdir().context("making a directory for the package")?;
     let file = directory.path().join(format!("{PACKAGE}.tar.gz"));
     std::fs::write(&file, bytes).with_context(|| format!("writing {}", file.display()))?;

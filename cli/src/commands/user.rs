@@ -7,7 +7,7 @@ use serde_json::json;
 use super::not_found::{self, Wanted};
 use crate::client::{Client, read_all};
 use crate::failure::Outcome;
-use crate::output::{Screen, table, to_the_second};
+use crate::output::{Screen, cut_to_second, render_table};
 use variable::VariableCommand;
 
 mod variable;
@@ -76,10 +76,10 @@ async fn create(client: &Client, arguments: &CreateArguments, screen: Screen) ->
 async fn list(client: &Client, screen: Screen) -> anyhow::Result<Outcome> {
     let documents = client.list_users().await?;
     if screen.is_json() {
-        return screen.document(&json!({ "users": documents }));
+        return screen.print_document(&json!({ "users": documents }));
     }
-    let row = |user: User| [user.user_id, user.role, to_the_second(&user.created_at)];
-    screen.line(table(["user", "role", "since"], read_all(&documents)?.into_iter().map(row)))?;
+    let row = |user: User| [user.user_id, user.role, cut_to_second(&user.created_at)];
+    screen.print_line(render_table(["user", "role", "since"], read_all(&documents)?.into_iter().map(row)))?;
     Ok(Outcome::Done)
 }
 
@@ -87,7 +87,7 @@ async fn show(client: &Client, user: &str, screen: Screen) -> anyhow::Result<Out
     let shown = name_missing(client, user, client.show_user(user).await).await?;
     screen.answer(&shown.document, || {
         let User { user_id, org_id, role, created_at, .. } = &shown.body;
-        let since = to_the_second(created_at);
+        let since = cut_to_second(created_at);
         format!("user          {user_id}\norganisation  {org_id}\nrole          {role}\nsince         {since}")
     })
 }

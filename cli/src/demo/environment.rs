@@ -69,7 +69,7 @@ impl Environment {
         self.repository().join(project_path())
     }
 
-    pub fn git(&self) -> anyhow::Result<Git> {
+    pub fn find_git(&self) -> anyhow::Result<Git> {
         Git::new(self.directory.path(), &self.home_directory(), &self.client()?.credentials().url)
     }
 
@@ -84,7 +84,7 @@ impl Environment {
     pub fn log_in(&mut self, credentials: Credentials) -> anyhow::Result<()> {
         let home = self.home();
         home.save_credentials(&credentials)?;
-        self.client = Some(home.client()?);
+        self.client = Some(home.build_client()?);
         Ok(())
     }
 
@@ -100,7 +100,7 @@ impl Environment {
     }
 
     /// Waits for the server, which should not end by itself.
-    pub async fn server_ended(&mut self) -> anyhow::Result<()> {
+    pub async fn wait_for_server_end(&mut self) -> anyhow::Result<()> {
         match &mut self.server {
             Some(server) => (&mut server.task).await.context("the server ended")?,
             None => Ok(()),

@@ -34,7 +34,7 @@ impl Git {
 
     /// Runs git and returns what it printed.
     pub async fn run(&self, directory: &Path, arguments: &[&str]) -> anyhow::Result<String> {
-        let output = self.command(directory, arguments).output();
+        let output = self.build_command(directory, arguments).output();
         let output = tokio::time::timeout(GIT_TIME_MAX, output)
             .await
             .with_context(|| format!("git {} did not end within {} s", arguments.join(" "), GIT_TIME_MAX.as_secs()))?
@@ -47,7 +47,7 @@ impl Git {
     }
 
     /// Builds a command without the user's git configuration, identity and proxies.
-    fn command(&self, directory: &Path, arguments: &[&str]) -> Command {
+    fn build_command(&self, directory: &Path, arguments: &[&str]) -> Command {
         let mut command = Command::new("git");
         command.args(arguments).current_dir(directory).stdin(Stdio::null()).kill_on_drop(true);
         for (name, _) in std::env::vars_os() {

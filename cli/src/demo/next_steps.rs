@@ -4,23 +4,23 @@ use serde_json::{Value, json};
 
 use super::environment::{Environment, ORGANIZATION, TOOL, USER};
 use super::place::Place;
-use super::report::Report;
+use super::report::DemoReport;
 use crate::programs;
 
-pub fn show(environment: &Environment, report: &Report, place: &Place) -> anyhow::Result<()> {
+pub fn show(environment: &Environment, report: &DemoReport, place: &Place) -> anyhow::Result<()> {
     let screen = report.screen();
     if screen.is_json() {
-        return screen.document(&document(environment, report, place)?).map(drop);
+        return screen.print_document(&build_document(environment, report, place)?).map(drop);
     }
-    let lathe = programs::own_command();
-    screen.line(match place {
-        Place::Existing(_) => commands_text(&lathe),
+    let lathe = programs::find_own_command();
+    screen.print_line(match place {
+        Place::Existing(_) => render_commands(&lathe),
         Place::Temporary => render_ended(&lathe),
         Place::Kept => render_kept(environment, &lathe)?,
     })
 }
 
-fn document(environment: &Environment, report: &Report, place: &Place) -> anyhow::Result<Value> {
+fn build_document(environment: &Environment, report: &DemoReport, place: &Place) -> anyhow::Result<Value> {
     let credentials = environment.client()?.credentials();
     let kept = matches!(place, Place::Kept).then(|| {
         json!({
@@ -46,12 +46,12 @@ fn render_kept(environment: &Environment, lathe: &str) -> anyhow::Result<String>
         credentials.api_key_id,
         credentials.api_key.reveal(),
         environment.home_directory().display(),
-        commands_text(lathe),
+        render_commands(lathe),
     ))
 }
 
 /// Commands that use the demo's tool.
-fn commands_text(lathe: &str) -> String {
+fn render_commands(lathe: &str) -> String {
     format!(
         "\n  {lathe} tool versions {TOOL}\n  \
          {lathe} tool invoke {TOOL} --input '{{\"name\": \"Lin\", \"language\": \"de\"}}'\n  \

@@ -6,7 +6,7 @@ use anyhow::Context;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use crate::output::{DIM, GREEN, RESET, Screen, duration, printable};
+use crate::output::{DIM, GREEN, RESET, Screen, escape_hidden, render_duration};
 
 /// The result of a step: a value for later steps, and a text for the report.
 pub struct StepResult<T> {
@@ -20,20 +20,20 @@ impl<T> StepResult<T> {
     }
 }
 
-pub struct Report {
+pub struct DemoReport {
     screen: Screen,
     steps: Vec<Value>,
     current: &'static str,
     is_finished: bool,
 }
 
-impl Report {
+impl DemoReport {
     pub fn new(screen: Screen) -> Self {
         Self { screen, steps: Vec::new(), current: "the preparation", is_finished: false }
     }
 
     /// Runs a step and prints its line. Its error names the step.
-    pub async fn step<T>(
+    pub async fn run_step<T>(
         &mut self,
         name: &'static str,
         step: impl Future<Output = anyhow::Result<StepResult<T>>>,
@@ -48,15 +48,15 @@ impl Report {
 
     fn show(&mut self, name: &str, result: &str, took: Duration) -> anyhow::Result<()> {
         let number = self.steps.len() + 1;
-        let result = printable(result);
+        let result = escape_hidden(result);
         let duration_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
         self.steps.push(json!({"step": name, "result": result, "duration_ms": duration_ms}));
-        let line = format!("{GREEN}ok{RESET} {number:>2} {name:<26} {result}  {DIM}{}{RESET}", duration(took));
+        let line = format!("{GREEN}ok{RESET} {number:>2} {name:<26} {result}  {DIM}{}{RESET}", render_duration(took));
         if self.screen.is_json() {
             self.screen.note(line);
             return Ok(());
         }
-        self.screen.line(line)
+        self.screen.print_line(line)
     }
 
     pub fn screen(&self) -> Screen {

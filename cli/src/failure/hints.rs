@@ -13,11 +13,11 @@ impl Failure {
             Self::Advised { failure, advice } => {
                 Some(failure.hint().map_or_else(|| advice.clone(), |hint| format!("{hint}; {advice}")))
             }
-            other => other.own_hint().map(str::to_owned),
+            other => other.find_own_hint().map(str::to_owned),
         }
     }
 
-    fn own_hint(&self) -> Option<&str> {
+    fn find_own_hint(&self) -> Option<&str> {
         match self {
             Self::Usage { hint, .. } | Self::Refused { hint, .. } => Some(hint),
             Self::Advised { .. } => None,
@@ -27,7 +27,7 @@ impl Failure {
             Self::Unreachable { .. } => Some(
                 "check that `lathe serve` runs there; `lathe doctor` checks the connection, `lathe login` changes the address",
             ),
-            Self::Server { status, code, .. } => for_refusal(*status, code),
+            Self::Server { status, code, .. } => find_hint_for_refusal(*status, code),
             Self::ConnectionLost { .. } => Some(
                 "the server goes on with the work; `lathe tool versions TOOL` and `lathe history list` show the result",
             ),
@@ -39,17 +39,17 @@ impl Failure {
 }
 
 /// Prefers the hint for the error code, which is more specific than the status.
-fn for_refusal(status: u16, code: &str) -> Option<&'static str> {
-    for_code(code).or_else(|| for_status(status, code))
+fn find_hint_for_refusal(status: u16, code: &str) -> Option<&'static str> {
+    find_hint_for_code(code).or_else(|| find_hint_for_status(status, code))
 }
 
 /// Returns the next step after an error of the registry on this machine.
-pub fn hint_for(error: &registry::Error) -> Option<String> {
-    for_local_code(error.code()).map(str::to_owned)
+pub fn find_hint_for(error: &registry::Error) -> Option<String> {
+    find_hint_for_local_code(error.code()).map(str::to_owned)
 }
 
 /// Hints for error codes of the registry on this machine, where the caller is the operator.
-fn for_local_code(code: &str) -> Option<&'static str> {
+fn find_hint_for_local_code(code: &str) -> Option<&'static str> {
     match code {
         "database_unavailable" => Some(
             "check the URL in --database or LATHE_DATABASE, and that the database server runs and accepts connections from this machine; \
@@ -65,12 +65,12 @@ fn for_local_code(code: &str) -> Option<&'static str> {
         "migration_changed" => {
             Some("another build of lathe wrote the database; use that one, or name another database")
         }
-        _ => for_code(code),
+        _ => find_hint_for_code(code),
     }
 }
 
 /// Hints for error codes of the registry, which a server and a local data directory both return.
-fn for_code(code: &str) -> Option<&'static str> {
+fn find_hint_for_code(code: &str) -> Option<&'static str> {
     match code {
         "already_exists" => Some("choose another name"),
         "assignment_unusable" => Some(
@@ -108,7 +108,7 @@ fn for_code(code: &str) -> Option<&'static str> {
 }
 
 /// Hints for errors of files, whose messages name the path.
-pub fn hint_for_io(kind: ErrorKind) -> Option<&'static str> {
+pub fn find_hint_for_io(kind: ErrorKind) -> Option<&'static str> {
     match kind {
         ErrorKind::NotFound => Some("check the path; a relative one begins in the current directory"),
         ErrorKind::PermissionDenied => {
@@ -128,7 +128,7 @@ pub fn hint_for_io(kind: ErrorKind) -> Option<&'static str> {
     }
 }
 
-fn for_status(status: u16, code: &str) -> Option<&'static str> {
+fn find_hint_for_status(status: u16, code: &str) -> Option<&'static str> {
     match status {
         401 => {
             Some("run `lathe login` with a key that is valid; `lathe profile list` shows the logins on this machine")
@@ -147,24 +147,24 @@ mod tests {
 
     #[test]
     fn the_hint_for_a_code_wins_over_that_for_a_status() {
-        assert_eq!(for_refusal(409, "already_exists"), Some("choose another name"));
-        assert_eq!(for_refusal(503, "database_busy"), for_status(503, ""));
-        assert!(for_refusal(503, "storage_failing").is_some_and(|hint| !hint.contains("busy")));
-        assert_eq!(for_refusal(400, "anything"), None);
-        assert!(for_refusal(404, "not_found").is_some());
-        assert_eq!(for_refusal(404, "version_deprecated"), None, "the login is not the reason");
+        assert_eq!(find_hint_for_refusal(409, "already_exists"), Some("choose another name"));
+        assert_eq!(find_hint_for_refusal(503, "database_busy"), find_hint_for_status(503, ""));
+        assert!(find_hint_for_refusal(503, "storage_failing").is_some_and(|hint| !hint.contains("busy")));
+        assert_eq!(find_hint_for_refusal(400, "anything"), None);
+        assert!(find_hint_for_refusal(404, "not_found").is_some());
+        assert_eq!(find_hint_for_refusal(404, "version_deprecated"), None, "the login is not the reason");
     }
 
     #[test]
     fn a_command_on_the_servers_machine_is_told_to_look_at_its_own_settings() {
         let hints = ["database_unavailable", "database_busy", "storage_failing"]
-            .map(|code| (for_local_code(code), for_code(code)));
+            .map(|code| (find_hint_for_local_code(code), find_hint_for_code(code)));
         assert!(hints.iter().all(|(local, remote)| local.is_some() && local != remote));
         assert!(
-            for_local_code("database_unavailable")
+            find_hint_for_local_code("database_unavailable")
                 .is_some_and(|hint| !hint.contains("lost") && hint.contains("--database"))
         );
-        assert_eq!(for_local_code("already_exists"), for_code("already_exists"));
+        assert_eq!(find_hint_for_local_code("already_exists"), find_hint_for_code("already_exists"));
     }
 
     #[test]
@@ -176,13 +176,13 @@ mod tests {
             build_id: build_id.map(str::to_owned),
         };
         let hint = |error: anyhow::Error| error.downcast::<Failure>().expect("a failure").hint().expect("a hint");
-        let advised = hint(Failure::in_build_of("greet", server("operation_in_progress", Some("b1")).into()));
+        let advised = hint(Failure::add_build_hints("greet", server("operation_in_progress", Some("b1")).into()));
         assert!(advised.starts_with("wait until") && advised.contains("`lathe tool log greet b1`"), "{advised}");
-        assert!(!hint(Failure::in_build_of("greet", server("operation_in_progress", None).into())).contains("log"));
-        let missing = hint(Failure::in_build_of("greet", server("variables_missing", Some("b1")).into()));
+        assert!(!hint(Failure::add_build_hints("greet", server("operation_in_progress", None).into())).contains("log"));
+        let missing = hint(Failure::add_build_hints("greet", server("variables_missing", Some("b1")).into()));
         assert!(missing.contains("`lathe envvar list greet`") && missing.contains("greet b1"), "{missing}");
         // Nothing was built.
-        let again = hint(Failure::in_build_of("greet", server("already_published", Some("b1")).into()));
+        let again = hint(Failure::add_build_hints("greet", server("already_published", Some("b1")).into()));
         assert_eq!(again, "push a commit, or choose another --bump");
     }
 }

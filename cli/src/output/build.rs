@@ -7,8 +7,8 @@ use std::time::Duration;
 use api::wire::{BuildLog, BuildStep, BuildStepState};
 use indicatif::ProgressBar;
 
-use super::progress::spinner;
-use super::text::{clip, duration, printable, printable_with_colours};
+use super::progress::build_spinner;
+use super::text::{clip, escape_hidden, escape_hidden_with_colours, render_duration};
 use crate::client::Event;
 
 /// Maximum length of a log line beside the spinner, so that it does not wrap on a common terminal.
@@ -28,7 +28,7 @@ pub struct BuildDisplay {
 
 impl BuildDisplay {
     pub fn start(what: &str) -> Self {
-        let spinner = std::io::stderr().is_terminal().then(|| spinner(what));
+        let spinner = std::io::stderr().is_terminal().then(|| build_spinner(what));
         if spinner.is_none() {
             eprint_line(what);
         }
@@ -44,7 +44,7 @@ impl BuildDisplay {
     }
 
     /// Prints a line above the spinner.
-    pub fn line(&self, line: &str) {
+    pub fn print_line(&self, line: &str) {
         match &self.spinner {
             Some(spinner) => spinner.suspend(|| eprint_line(line)),
             None => eprint_line(line),
@@ -52,26 +52,27 @@ impl BuildDisplay {
     }
 
     fn show_step(&self, BuildStep { name, state, duration_ms }: &BuildStep) {
-        let name = printable(name);
+        let name = escape_hidden(name);
         self.keeps_log.set(*state == BuildStepState::Started && KEPT_STEPS.contains(&name.as_str()));
         match (state, &self.spinner) {
             (BuildStepState::Started, Some(spinner)) => spinner.set_message(name),
             (BuildStepState::Started, None) => {}
             (BuildStepState::Finished, _) => {
-                let took = duration_ms.map(|duration_ms| format!("  {}", duration(Duration::from_millis(duration_ms))));
-                self.line(&format!("    {name}{}", took.unwrap_or_default()));
+                let took =
+                    duration_ms.map(|duration_ms| format!("  {}", render_duration(Duration::from_millis(duration_ms))));
+                self.print_line(&format!("    {name}{}", took.unwrap_or_default()));
             }
         }
     }
 
     /// Shows a log line: on a terminal until the next one unless it is a warning or the step's lines are kept, elsewhere permanently.
     fn log(&self, line: &str) {
-        let line = printable(line);
+        let line = escape_hidden(line);
         match &self.spinner {
             Some(spinner) if !self.keeps_log.get() && !line.starts_with(WARNING) => {
                 spinner.set_message(clip(&line, LINE_CHARACTERS_MAX))
             }
-            _ => self.line(&format!("    | {line}")),
+            _ => self.print_line(&format!("    | {line}")),
         }
     }
 }
@@ -86,5 +87,5 @@ impl Drop for BuildDisplay {
 
 fn eprint_line(line: &str) {
     use std::io::Write;
-    let _ = writeln!(anstream::stderr().lock(), "{}", printable_with_colours(line));
+    let _ = writeln!(anstream::stderr().lock(), "{}", escape_hidden_with_colours(line));
 }

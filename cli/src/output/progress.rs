@@ -7,19 +7,19 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressStyle};
 use registry::visible;
 
-use super::text::printable;
+use super::text::escape_hidden;
 
 /// Refresh interval of the spinner.
 const TICK: Duration = Duration::from_millis(100);
 
 /// A spinner on stderr with a message, until it is dropped. When stderr is not a terminal, only finished steps are shown.
-pub struct Progress {
+pub struct Spinner {
     spinner: Option<ProgressBar>,
 }
 
-impl Progress {
+impl Spinner {
     pub fn start(what: &str) -> Self {
-        Self { spinner: std::io::stderr().is_terminal().then(|| spinner(what)) }
+        Self { spinner: std::io::stderr().is_terminal().then(|| build_spinner(what)) }
     }
 
     pub fn show(&self, message: impl Display) {
@@ -33,12 +33,12 @@ impl Progress {
         match &self.spinner {
             Some(spinner) => spinner.set_message(visible(&line.to_string())),
             // A closed stderr is ignored.
-            None => drop(writeln!(anstream::stderr().lock(), "{}", printable(&line.to_string()))),
+            None => drop(writeln!(anstream::stderr().lock(), "{}", escape_hidden(&line.to_string()))),
         }
     }
 }
 
-impl Drop for Progress {
+impl Drop for Spinner {
     fn drop(&mut self) {
         if let Some(spinner) = &self.spinner {
             spinner.finish_and_clear();
@@ -46,7 +46,7 @@ impl Drop for Progress {
     }
 }
 
-pub(super) fn spinner(what: &str) -> ProgressBar {
+pub(super) fn build_spinner(what: &str) -> ProgressBar {
     let bar = ProgressBar::new_spinner().with_prefix(what.to_owned());
     if let Ok(style) = ProgressStyle::with_template("{spinner} {prefix}: {wide_msg} {elapsed}") {
         bar.set_style(style);

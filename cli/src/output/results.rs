@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use api::wire::{InvocationResult, RunOutcome, StatusEvent};
 
-use super::text::{GREEN, RED, RESET, duration, printable};
+use super::text::{GREEN, RED, RESET, escape_hidden, render_duration};
 use super::{BuildDisplay, Screen};
 use crate::client::Event;
 
@@ -20,19 +20,19 @@ impl RunDisplay {
 
     pub fn show(&self, event: &Event) {
         match event {
-            Event::Status(status) => self.build.line(&status_line(status)),
+            Event::Status(status) => self.build.print_line(&render_status(status)),
             other => self.build.show(other),
         }
     }
 }
 
-fn status_line(status: &StatusEvent) -> String {
+fn render_status(status: &StatusEvent) -> String {
     let progress = match (status.progress, status.total) {
         (Some(progress), Some(total)) => format!(" ({progress} of {total})"),
         (Some(progress), None) => format!(" ({progress})"),
         (None, _) => String::new(),
     };
-    format!("    [{}] {}{progress}", status.input_index + 1, printable(&status.message))
+    format!("    [{}] {}{progress}", status.input_index + 1, escape_hidden(&status.message))
 }
 
 pub fn is_all_succeeded(results: &[InvocationResult]) -> bool {
@@ -48,27 +48,29 @@ pub fn show_results(screen: Screen, results: &[InvocationResult]) -> anyhow::Res
 /// Prints outcomes with their durations in milliseconds, like [`show_results`].
 pub fn show_outcomes(screen: Screen, outcomes: &[(&RunOutcome, u64)]) -> anyhow::Result<()> {
     if let [(RunOutcome::Succeeded { output, .. }, _)] = outcomes {
-        return screen.line(printable(output));
+        return screen.print_line(escape_hidden(output));
     }
     for (index, (outcome, duration_ms)) in outcomes.iter().enumerate() {
-        screen.line(outcome_text(index + 1, outcome, Duration::from_millis(*duration_ms)))?;
+        screen.print_line(render_outcome(index + 1, outcome, Duration::from_millis(*duration_ms)))?;
     }
     Ok(())
 }
 
-fn outcome_text(number: usize, outcome: &RunOutcome, took: Duration) -> String {
-    let took = duration(took);
+fn render_outcome(number: usize, outcome: &RunOutcome, took: Duration) -> String {
+    let took = render_duration(took);
     match outcome {
-        RunOutcome::Succeeded { output, .. } => format!("[{number}] {GREEN}ok{RESET} {took}  {}", printable(output)),
+        RunOutcome::Succeeded { output, .. } => {
+            format!("[{number}] {GREEN}ok{RESET} {took}  {}", escape_hidden(output))
+        }
         RunOutcome::Failed { exception_type, exception_message, exception_stack_trace, .. } => {
             let stack: String = exception_stack_trace
                 .iter()
-                .map(|frame| format!("\n    {}", printable(frame.trim_end()).replace('\n', "\n    ")))
+                .map(|frame| format!("\n    {}", escape_hidden(frame.trim_end()).replace('\n', "\n    ")))
                 .collect();
             format!(
                 "[{number}] {RED}failed{RESET} {took}  {}: {}{stack}",
-                printable(exception_type),
-                printable(exception_message)
+                escape_hidden(exception_type),
+                escape_hidden(exception_message)
             )
         }
     }
@@ -86,7 +88,7 @@ mod tests {
             exception_message: "no such city".to_owned(),
             exception_stack_trace: vec!["tool.py, line 3, in run_tool\n".to_owned()],
         };
-        let text = outcome_text(2, &outcome, Duration::from_millis(3));
+        let text = render_outcome(2, &outcome, Duration::from_millis(3));
         assert!(text.contains("ValueError: no such city\n    tool.py, line 3, in run_tool"), "{text}");
     }
 
@@ -100,6 +102,6 @@ mod tests {
             total: Some(2.0),
             data: None,
         };
-        assert_eq!(status_line(&status), "    [1] half (1 of 2)");
+        assert_eq!(render_status(&status), "    [1] half (1 of 2)");
     }
 }

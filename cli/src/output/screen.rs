@@ -5,7 +5,7 @@ use std::io::Write;
 use registry::visible_document;
 use serde::Serialize;
 
-use super::text::printable_with_colours;
+use super::text::escape_hidden_with_colours;
 use crate::failure::Outcome;
 
 /// The output of a command: its answer on stdout, messages on stderr.
@@ -24,23 +24,23 @@ impl Screen {
     }
 
     /// Prints one line of the answer. Hidden characters are shown as escapes, whoever wrote the text.
-    pub fn line(self, line: impl std::fmt::Display) -> anyhow::Result<()> {
-        print(&printable_with_colours(&line.to_string()))
+    pub fn print_line(self, line: impl std::fmt::Display) -> anyhow::Result<()> {
+        print(&escape_hidden_with_colours(&line.to_string()))
     }
 
     /// Prints the whole answer of a successful command as one JSON document. Hidden characters are JSON's escapes.
-    pub fn document(self, document: &impl Serialize) -> anyhow::Result<Outcome> {
+    pub fn print_document(self, document: &impl Serialize) -> anyhow::Result<Outcome> {
         print(&visible_document(&serde_json::to_string_pretty(document)?)).map(|()| Outcome::Done)
     }
 
     /// Prints the whole answer of a successful command as JSON or as text.
     pub fn answer(self, document: &impl Serialize, text: impl FnOnce() -> String) -> anyhow::Result<Outcome> {
-        if self.is_json { self.document(document) } else { self.line(text()).map(|()| Outcome::Done) }
+        if self.is_json { self.print_document(document) } else { self.print_line(text()).map(|()| Outcome::Done) }
     }
 
     /// Prints a message on stderr. A closed stderr is ignored.
     pub fn note(self, line: impl std::fmt::Display) {
-        let _ = writeln!(anstream::stderr().lock(), "{}", printable_with_colours(&line.to_string()));
+        let _ = writeln!(anstream::stderr().lock(), "{}", escape_hidden_with_colours(&line.to_string()));
     }
 }
 

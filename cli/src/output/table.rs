@@ -5,7 +5,7 @@
 
 use comfy_table::{ColumnConstraint, ContentArrangement, Table, Width, presets};
 
-use super::text::{clip, printable};
+use super::text::{clip, escape_hidden};
 
 /// Maximum length of a cell, so that the other columns stay visible.
 const CELL_CHARACTERS_MAX: usize = 100;
@@ -22,18 +22,18 @@ const SEPARATOR: &str = "  ";
 /// The width of a terminal that reports none.
 const WIDTH_DEFAULT: u16 = 80;
 
-pub fn table<const COLUMNS: usize>(
+pub fn render_table<const COLUMNS: usize>(
     header: [&str; COLUMNS],
     rows: impl IntoIterator<Item = [String; COLUMNS]>,
 ) -> String {
-    let cell = |text: String| clip(&printable(&text).replace(['\n', '\t'], " "), CELL_CHARACTERS_MAX);
+    let cell = |text: String| clip(&escape_hidden(&text).replace(['\n', '\t'], " "), CELL_CHARACTERS_MAX);
     let mut lines = vec![header.map(str::to_owned).to_vec()];
     lines.extend(rows.into_iter().map(|row| row.map(cell).to_vec()));
-    Cells { lines, has_others_below: false }.text(terminal_width())
+    Cells { lines, has_others_below: false }.render(measure_terminal())
 }
 
 /// The width of the terminal. `None` if stdout is none: programs read whole cells.
-fn terminal_width() -> Option<u16> {
+fn measure_terminal() -> Option<u16> {
     Table::new().width().map(|width| if width == 0 { WIDTH_DEFAULT } else { width })
 }
 
@@ -45,9 +45,9 @@ struct Cells {
 }
 
 impl Cells {
-    fn text(mut self, width: Option<u16>) -> String {
+    fn render(mut self, width: Option<u16>) -> String {
         let below = width.map(|width| self.take_columns_beyond(width)).unwrap_or_default();
-        let laid_out = self.laid_out(width);
+        let laid_out = self.lay_out(width);
         let line_max = width.map_or(CELL_CHARACTERS_MAX, usize::from).saturating_sub(INDENTATION.len());
         let mut below = below.into_iter();
         let with_below = laid_out.lines().flat_map(|line| {
@@ -62,7 +62,7 @@ impl Cells {
     /// Takes columns from the end until the others fit. Returns the cells that are taken from each line.
     fn take_columns_beyond(&mut self, width: u16) -> Vec<Vec<String>> {
         let mut taken = vec![Vec::new(); self.lines.len()];
-        while self.columns() > 1 && self.width_min() > u32::from(width) {
+        while self.columns() > 1 && self.measure_min() > u32::from(width) {
             for (cells, line) in taken.iter_mut().zip(&mut self.lines) {
                 cells.extend(line.pop());
             }
@@ -88,17 +88,17 @@ impl Cells {
     }
 
     /// The width that a column needs at least, with its padding.
-    fn column_width_min(&self, index: usize) -> u16 {
+    fn measure_column_min(&self, index: usize) -> u16 {
         let longest = self.column(index).map(|cell| cell.chars().count()).max().unwrap_or_default();
         let longest = u16::try_from(longest).unwrap_or(u16::MAX - PADDING);
         PADDING + if self.has_words(index) { longest } else { longest.min(TEXT_CHARACTERS_MIN) }
     }
 
-    fn width_min(&self) -> u32 {
-        (0..self.columns()).map(|index| u32::from(self.column_width_min(index))).sum()
+    fn measure_min(&self) -> u32 {
+        (0..self.columns()).map(|index| u32::from(self.measure_column_min(index))).sum()
     }
 
-    fn laid_out(&self, width: Option<u16>) -> String {
+    fn lay_out(&self, width: Option<u16>) -> String {
         let mut table = Table::new();
         table.load_preset(presets::NOTHING).set_truncation_indicator("…");
         if let Some(width) = width {
@@ -113,7 +113,7 @@ impl Cells {
             column.set_constraint(if self.has_words(index) {
                 ColumnConstraint::ContentWidth
             } else {
-                ColumnConstraint::LowerBoundary(Width::Fixed(self.column_width_min(index)))
+                ColumnConstraint::LowerBoundary(Width::Fixed(self.measure_column_min(index)))
             });
         }
         table.to_string()
@@ -144,9 +144,9 @@ fn is_word(cell: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn shown<const COLUMNS: usize>(width: u16, header: [&str; COLUMNS], row: [&str; COLUMNS]) -> String {
+    fn render_shown<const COLUMNS: usize>(width: u16, header: [&str; COLUMNS], row: [&str; COLUMNS]) -> String {
         let lines = [header, row].map(|line| line.map(str::to_owned).to_vec()).to_vec();
-        let shown = Cells { lines, has_others_below: false }.text(Some(width));
+        let shown = Cells { lines, has_others_below: false }.render(Some(width));
         let is_fit = |line: &str| line.chars().count() <= usize::from(width);
         assert!(shown.lines().all(is_fit), "more than {width} characters:\n{shown}");
         shown
@@ -154,7 +154,7 @@ mod tests {
 
     #[test]
     fn a_table_keeps_its_columns() {
-        let shown = table(["name", "state"], [["a".to_owned(), "live\u{1b}[2J".to_owned()]]);
+        let shown = render_table(["name", "state"], [["a".to_owned(), "live\u{1b}[2J".to_owned()]]);
         assert_eq!(shown, " name  state\n a     live\\u{1b}[2J");
     }
 
@@ -163,12 +163,12 @@ mod tests {
         let header = ["id", "when", "tool", "version", "origin", "ms", "result"];
         let result = r#"{"greetings":["Hello, Ada!"],"delivered":true,"more":"and more"}"#;
         let row = ["691f3b2a5c1e4d7f8a9b0c1d", "2026-11-20T09:41:00Z", "greet", "1.0.0", "direct", "12", result];
-        let text = shown(80, header, row);
+        let text = render_shown(80, header, row);
         assert_eq!(text.lines().count(), 4, "{text}");
         for whole in &row {
             assert!(text.contains(whole), "{whole} in\n{text}");
         }
-        let wide = shown(160, header, row);
+        let wide = render_shown(160, header, row);
         assert_eq!(wide.lines().count(), 2, "{wide}");
         assert!(wide.contains(result), "{wide}");
     }
@@ -178,7 +178,7 @@ mod tests {
         let header = ["name", "id", "tags", "variables", "state", "description"];
         let description = "Returns the weather of a city, and the forecast of the next days, in any language";
         let row = ["greet", "691f3b2a5c1e4d7f8a9b0c1d", "team=sales, beta", "A, B (secret)", "live", description];
-        let text = shown(80, header, row);
+        let text = render_shown(80, header, row);
         assert_eq!(text.lines().count(), 4, "{text}");
         assert!(text.contains(row[1]) && text.contains(row[2]) && text.contains(row[3]), "{text}");
         assert!(text.ends_with('…') && text.contains("Returns the weather of a city"), "{text}");
@@ -188,20 +188,23 @@ mod tests {
     fn many_words_are_on_several_lines_of_eighty_columns() {
         let header = ["id", "user", "name", "created", "expires", "last used", "revoked"];
         let (id, time) = ("Ab3dEf6hIj9l", "2026-11-20T09:41:00Z");
-        let text = shown(80, header, [id, "ada@example.com", "laptop of the office", time, time, time, "-"]);
+        let text = render_shown(80, header, [id, "ada@example.com", "laptop of the office", time, time, time, "-"]);
         assert_eq!(text.matches(time).count(), 3, "{text}");
         assert!(text.contains(id) && text.contains("last used"), "{text}");
         let ids = ["691f3b2a5c1e4d7f8a9b0c1d", "high", "approval", "open", time, "691f3b2a5c1e4d7f8a9b0c1e"];
         let header = ["id", "urgency", "kind", "status", "asked", "run", "question"];
         let [one, two, three, four, five, six] = ids;
-        let text =
-            shown(80, header, [one, two, three, four, five, six, "Which John Smith do you mean, of all of them?"]);
+        let text = render_shown(
+            80,
+            header,
+            [one, two, three, four, five, six, "Which John Smith do you mean, of all of them?"],
+        );
         assert!(ids.iter().all(|word| text.contains(word)) && text.contains("of all of them?"), "{text}");
     }
 
     #[test]
     fn a_text_has_the_rest_of_the_line() {
-        let text = shown(60, ["name", "description"], ["greet", &"several words ".repeat(20)]);
+        let text = render_shown(60, ["name", "description"], ["greet", &"several words ".repeat(20)]);
         assert_eq!(text.lines().count(), 2, "{text}");
         assert!(text.ends_with('…') && text.lines().nth(1).is_some_and(|line| line.len() > 50), "{text}");
     }
@@ -212,7 +215,7 @@ mod tests {
         for width in [20, 40] {
             let lines = [["name", "id", "text"], [name, id, "several words"]];
             let lines = lines.map(|line| line.map(str::to_owned).to_vec()).to_vec();
-            let shown = Cells { lines, has_others_below: false }.text(Some(width));
+            let shown = Cells { lines, has_others_below: false }.render(Some(width));
             assert!(shown.contains(id) && shown.contains(name), "{width}:\n{shown}");
         }
     }

@@ -34,30 +34,30 @@ impl Host {
     }
 
     /// A variable that is not empty.
-    pub fn variable(&self, name: &str) -> Option<&str> {
+    pub fn read_variable(&self, name: &str) -> Option<&str> {
         self.variables.get(name).map(String::as_str).filter(|value| !value.is_empty())
     }
 
     /// The registry that the first of these variables names.
-    pub fn named(&self, variables: &[&str]) -> Option<Registry> {
-        variables.iter().find_map(|name| Some(Registry::new(self.variable(name)?, *name)))
+    pub fn find_named(&self, variables: &[&str]) -> Option<Registry> {
+        variables.iter().find_map(|name| Some(Registry::new(self.read_variable(name)?, *name)))
     }
 
     /// The path of a file in the user's home.
-    pub fn in_home(&self, path: &str) -> Option<PathBuf> {
+    pub fn find_in_home(&self, path: &str) -> Option<PathBuf> {
         Some(self.home.as_ref()?.join(path))
     }
 
     /// The path of a file in the user's directory for configuration.
-    pub fn in_config(&self, path: &str) -> Option<PathBuf> {
-        match self.variable("XDG_CONFIG_HOME") {
+    pub fn find_in_config(&self, path: &str) -> Option<PathBuf> {
+        match self.read_variable("XDG_CONFIG_HOME") {
             Some(directory) => Some(Path::new(directory).join(path)),
-            None => self.in_home(&format!(".config/{path}")),
+            None => self.find_in_home(&format!(".config/{path}")),
         }
     }
 
     /// The path of a file of the system, relative to its root.
-    pub fn in_system(&self, path: &str) -> Option<PathBuf> {
+    pub fn find_in_system(&self, path: &str) -> Option<PathBuf> {
         Some(self.root.join(path))
     }
 
@@ -77,11 +77,11 @@ impl Host {
 
 /// The value of a key in lines such as `key = value` or `key: value`, in the first of these sections that has it. Lines
 /// before the first section are in the section without a name.
-pub fn ini_value(text: &str, sections: &[&str], key: &str) -> Option<String> {
-    sections.iter().find_map(|section| value_in(text, section, key))
+pub fn find_ini_value(text: &str, sections: &[&str], key: &str) -> Option<String> {
+    sections.iter().find_map(|section| find_value_in(text, section, key))
 }
 
-fn value_in(text: &str, wanted: &str, key: &str) -> Option<String> {
+fn find_value_in(text: &str, wanted: &str, key: &str) -> Option<String> {
     let mut section = "";
     for line in text.lines().map(str::trim) {
         if let Some(name) = line.strip_prefix('[').and_then(|line| line.strip_suffix(']')) {

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::host::{Host, ini_value};
+use super::host::{Host, find_ini_value};
 use super::registry::Registry;
 
 pub const PUBLIC: &str = concat!("https://", "pypi.", "org/simple");
@@ -27,31 +27,31 @@ struct UvIndex {
     default: bool,
 }
 
-pub fn index(host: &Host) -> Registry {
+pub fn find_index(host: &Host) -> Registry {
     let pip = [
-        host.variable("PIP_CONFIG_FILE").map(Into::into),
-        host.in_config("pip/pip.conf"),
-        host.in_home(".pip/pip.conf"),
-        host.in_system("etc/xdg/pip/pip.conf"),
-        host.in_system("etc/pip.conf"),
+        host.read_variable("PIP_CONFIG_FILE").map(Into::into),
+        host.find_in_config("pip/pip.conf"),
+        host.find_in_home(".pip/pip.conf"),
+        host.find_in_system("etc/xdg/pip/pip.conf"),
+        host.find_in_system("etc/pip.conf"),
     ];
     let uv = [
-        host.variable("UV_CONFIG_FILE").map(Into::into),
-        host.in_config("uv/uv.toml"),
-        host.in_system("etc/uv/uv.toml"),
+        host.read_variable("UV_CONFIG_FILE").map(Into::into),
+        host.find_in_config("uv/uv.toml"),
+        host.find_in_system("etc/uv/uv.toml"),
     ];
     let found = host
-        .named(&VARIABLES)
-        .or_else(|| host.find_configured(pip, of_pip))
-        .or_else(|| host.find_configured(uv, of_uv));
+        .find_named(&VARIABLES)
+        .or_else(|| host.find_configured(pip, find_in_pip))
+        .or_else(|| host.find_configured(uv, find_in_uv));
     found.unwrap_or_else(|| Registry::public(PUBLIC))
 }
 
-fn of_pip(text: &str) -> Option<String> {
-    ini_value(text, &SECTIONS, "index-url")
+fn find_in_pip(text: &str) -> Option<String> {
+    find_ini_value(text, &SECTIONS, "index-url")
 }
 
-fn of_uv(text: &str) -> Option<String> {
+fn find_in_uv(text: &str) -> Option<String> {
     let uv: Uv = toml::from_str(text).ok()?;
     uv.index.into_iter().find(|index| index.default).map(|index| index.url).or(uv.index_url)
 }

@@ -180,7 +180,7 @@ async fn serve_metrics(metrics: Option<(Server, Metrics)>, clock: Clock, store: 
 }
 
 /// Starts the metrics listener and recorder, if configured. Samples recorded before this are lost.
-async fn metrics(settings: &Settings) -> anyhow::Result<Option<(Server, Metrics)>> {
+async fn start_metrics(settings: &Settings) -> anyhow::Result<Option<(Server, Metrics)>> {
     let Some(server) = settings.values.metrics_listen.unwrap_or_default().bind().await? else { return Ok(None) };
     Ok(Some((server, Metrics::start()?)))
 }
@@ -192,7 +192,7 @@ pub async fn assemble(settings: &Settings) -> anyhow::Result<Assembled> {
     let lock = data.lock()?;
     let server = Server::bind(settings.values.listen()).await?;
     let clock = Clock::system();
-    let metrics = metrics(settings).await?;
+    let metrics = start_metrics(settings).await?;
     let keys = KeyRing::load(&data)?;
     let options = StoreOptions {
         data: &data,
@@ -206,9 +206,9 @@ pub async fn assemble(settings: &Settings) -> anyhow::Result<Assembled> {
     store.nodes().describe(describe(&server));
     begin(store).await?;
     let artifacts = settings.values.storage.open(&data, &keys).await?;
-    let program = program()?;
+    let program = find_program()?;
     let runner_default = runner::Config::new(locate_cache(settings, &data), keys.derive(CACHE_KEY_LABEL), &program);
-    let runner_default = runner::Config { base_url: base_url(settings, &server), ..runner_default };
+    let runner_default = runner::Config { base_url: build_base_url(settings, &server), ..runner_default };
     let runner_config = configure_runner(settings, runner_default);
     let agents =
         AgentServices::start(&runner_config, configure_agents(settings)?, agent_store.clone(), artifacts.clone())?;
@@ -251,19 +251,19 @@ pub async fn assemble(settings: &Settings) -> anyhow::Result<Assembled> {
 /// What the list of a database's servers says about this one.
 fn describe(server: &Server) -> NodeDescription {
     NodeDescription {
-        name: machine_name(),
+        name: read_machine_name(),
         address: server.local_address().to_string(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
     }
 }
 
 /// The name of this machine or container; empty when the kernel does not tell.
-fn machine_name() -> String {
+fn read_machine_name() -> String {
     std::fs::read_to_string("/proc/sys/kernel/hostname").map_or_else(|_| String::new(), |name| name.trim().to_owned())
 }
 
 /// The URL that clients reach the server by, for links to it.
-fn base_url(settings: &Settings, server: &Server) -> String {
+fn build_base_url(settings: &Settings, server: &Server) -> String {
     let local = || format!("http://{}", server.local_address());
     settings.values.public_url.as_ref().map_or_else(local, ToString::to_string)
 }
@@ -292,7 +292,7 @@ async fn begin(store: &Store) -> anyhow::Result<()> {
 }
 
 /// The path of this program, which is also the compiler, the bundler and the git hook.
-pub fn program() -> anyhow::Result<String> {
+pub fn find_program() -> anyhow::Result<String> {
     let path = std::env::current_exe().context("finding this program's own path")?;
     path.into_os_string().into_string().map_err(|path| {
         let message = format!("the path {} is not UTF-8", PathBuf::from(path).display());

@@ -77,7 +77,7 @@ pub struct BuildSettings {
 
 impl BuildSettings {
     /// The builder's configuration with these settings. Programs that are not given are looked up in `PATH`.
-    pub fn over(self, default: builder::Config) -> builder::Config {
+    pub fn apply_to(self, default: builder::Config) -> builder::Config {
         let RegistryUrls { python_index, npm_registry, crate_index } = self.registries().urls();
         builder::Config {
             bubblewrap: self.find_bubblewrap(),
@@ -86,7 +86,7 @@ impl BuildSettings {
             python_index,
             npm_registry,
             crate_index,
-            esbuild: programs::esbuild(self.esbuild.as_deref()),
+            esbuild: programs::find_esbuild(self.esbuild.as_deref()),
             esbuild_digest: self.esbuild_digest,
             ..default
         }
@@ -99,7 +99,7 @@ impl BuildSettings {
 
     /// The directory of the Rust toolchain: the named one, or that of `rustc` in `PATH`.
     pub fn find_rust_toolchain(&self) -> Option<PathBuf> {
-        self.rust_toolchain.clone().or_else(programs::rust_toolchain)
+        self.rust_toolchain.clone().or_else(programs::find_rust_toolchain)
     }
 
     /// The registries that these settings name, and the default ones.
@@ -109,11 +109,11 @@ impl BuildSettings {
             npm: Registry::set(self.npm_registry.clone(), "npm_registry"),
             crates: Registry::set(self.crate_index.clone(), "crate_index"),
         };
-        named.or(Registries::default_of(self.default_registries.unwrap_or_default()))
+        named.fill_from(Registries::find_defaults(self.default_registries.unwrap_or_default()))
     }
 }
 
 /// The bubblewrap program that the environment names, for commands without a flag for it.
-pub fn bubblewrap_of_environment() -> Option<PathBuf> {
+pub fn find_bubblewrap() -> Option<PathBuf> {
     std::env::var_os(BUBBLEWRAP_VARIABLE).map(PathBuf::from)
 }

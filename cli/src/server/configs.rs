@@ -53,7 +53,7 @@ pub fn configure_runner(settings: &Settings, default: runner::Config) -> runner:
 
 pub fn configure_agents(settings: &Settings) -> anyhow::Result<agents::Config> {
     let model = &settings.values.model;
-    Ok(agents::Config { model: model.model()?, runs_due_tasks: model.run_due_tasks.unwrap_or_default() })
+    Ok(agents::Config { model: model.build_model()?, runs_due_tasks: model.run_due_tasks.unwrap_or_default() })
 }
 
 pub fn configure_agent_store(settings: &Settings) -> anyhow::Result<agents::StoreConfig> {
@@ -62,7 +62,7 @@ pub fn configure_agent_store(settings: &Settings) -> anyhow::Result<agents::Stor
     Ok(agents::StoreConfig {
         library_bytes_max: values.library_megabytes.map_or(default.library_bytes_max, mebibytes),
         library_user_bytes_max: values.library_user_megabytes.map_or(default.library_user_bytes_max, mebibytes),
-        embedder: values.embeddings.embedder()?,
+        embedder: values.embeddings.build_embedder()?,
         ..default
     })
 }
@@ -73,7 +73,7 @@ pub fn configure_builder(settings: &Settings, data: &DataDir, program: &str) -> 
         workers: is_external(settings).then(|| WorkerEndpoint::new(data.workers(), THIS_PROGRAM)),
         builds: settings.values.limits.builds(default.builds),
         limits_max: settings.run_limits,
-        ..settings.values.builds.clone().over(default)
+        ..settings.values.builds.clone().apply_to(default)
     }
 }
 

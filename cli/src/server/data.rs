@@ -26,8 +26,8 @@ pub struct DataArguments {
     /// It is [Postgres](../how-to/scale-out.md) 15 or later; `?sslmode=verify-full&sslrootcert=FILE` is for
     /// [TLS](../how-to/scale-out.md#postgres-over-tls) with a checked certificate. Other users of the machine see arguments of
     /// programs, so a password belongs in the variable or the file.
-    #[arg(long, env = "LATHE_DATABASE", value_name = "URL", hide_env_values = true, value_parser = database_url)]
-    #[serde(deserialize_with = "database_of_file")]
+    #[arg(long, env = "LATHE_DATABASE", value_name = "URL", hide_env_values = true, value_parser = parse_database_url)]
+    #[serde(deserialize_with = "deserialize_database")]
     pub(super) database: Option<DatabaseLocation>,
     /// The settings file, such as lathe.toml [default: none]
     ///
@@ -39,7 +39,7 @@ pub struct DataArguments {
 
 impl DataArguments {
     /// Fills settings that are not given from those of the settings file.
-    pub(super) fn or(self, file: Self) -> Self {
+    pub(super) fn fill_from(self, file: Self) -> Self {
         Self { data: self.data.or(file.data), database: self.database.or(file.database), config: self.config }
     }
 
@@ -67,13 +67,13 @@ impl DataArguments {
         let location = self.locate()?;
         match self.data.is_some() || is_usable(&location.directory) {
             true => Ok(location),
-            false => Err(not_named(&location.directory)),
+            false => Err(refuse_unnamed(&location.directory)),
         }
     }
 }
 
 /// The refusal of a directory that is neither named nor that of a server.
-fn not_named(directory: &Path) -> anyhow::Error {
+fn refuse_unnamed(directory: &Path) -> anyhow::Error {
     let path = directory.display();
     if !DataDir::has_key(directory) {
         let hint = "name the data directory of the server with --data, or run this where `lathe serve` was started";
@@ -104,14 +104,14 @@ impl Location {
 }
 
 /// Reads the URL of a database server.
-pub fn database_url(text: &str) -> anyhow::Result<DatabaseLocation> {
+pub fn parse_database_url(text: &str) -> anyhow::Result<DatabaseLocation> {
     let is_postgres = ["postgres://", "postgresql://"].iter().any(|scheme| text.starts_with(scheme));
     let expected = "expected a URL like postgres://user:password@host:5432/database";
     anyhow::ensure!(is_postgres, "{expected}; leave it out for SQLite in the data directory");
     Ok(DatabaseLocation::Url(SecretValue::new(text.to_owned())))
 }
 
-fn database_of_file<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<DatabaseLocation>, D::Error> {
+fn deserialize_database<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<DatabaseLocation>, D::Error> {
     let text = String::deserialize(deserializer)?;
-    database_url(&text).map(Some).map_err(serde::de::Error::custom)
+    parse_database_url(&text).map(Some).map_err(serde::de::Error::custom)
 }

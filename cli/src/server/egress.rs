@@ -84,7 +84,7 @@ fn read_network(text: &str) -> anyhow::Result<ipnet::IpNet> {
 mod tests {
     use super::*;
 
-    fn hosts(texts: &[&str]) -> anyhow::Result<EgressConfig> {
+    fn parse_hosts(texts: &[&str]) -> anyhow::Result<EgressConfig> {
         let hosts = Some(texts.iter().map(|text| (*text).to_owned()).collect());
         EgressSettings { hosts, ..EgressSettings::default() }.read()
     }
@@ -93,15 +93,15 @@ mod tests {
     fn every_public_host_is_permitted_by_default() {
         assert!(EgressSettings::default().read().expect("defaults").hosts[0].is_any());
         assert!(EgressSettings::default().read().expect("defaults").networks.is_empty());
-        assert!(hosts(&["none"]).expect("none").hosts.is_empty());
-        assert!(hosts(&["None"]).expect("none").hosts.is_empty());
-        assert!(hosts(&["none", "api.example.com"]).is_err());
-        assert_eq!(hosts(&["a.example.com", "*.example.com:81"]).expect("two").hosts.len(), 2);
+        assert!(parse_hosts(&["none"]).expect("none").hosts.is_empty());
+        assert!(parse_hosts(&["None"]).expect("none").hosts.is_empty());
+        assert!(parse_hosts(&["none", "api.example.com"]).is_err());
+        assert_eq!(parse_hosts(&["a.example.com", "*.example.com:81"]).expect("two").hosts.len(), 2);
     }
 
     #[test]
     fn a_malformed_host_or_network_is_named() {
-        assert!(hosts(&["https://x"]).expect_err("a URL").to_string().contains("\"https://x\""));
+        assert!(parse_hosts(&["https://x"]).expect_err("a URL").to_string().contains("\"https://x\""));
         let networks = Some(vec!["10.0.0.1".to_owned()]);
         let error = EgressSettings { networks, ..EgressSettings::default() }.read().expect_err("an address");
         assert!(error.to_string().contains("10.0.0.1"), "{error}");

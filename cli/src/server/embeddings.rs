@@ -38,9 +38,9 @@ impl EmbeddingSettings {
     ///
     /// # Errors
     /// When a setting is missing or invalid, or the file with the key cannot be read.
-    pub fn embedder(&self) -> anyhow::Result<Option<Arc<dyn Embedder>>> {
+    pub fn build_embedder(&self) -> anyhow::Result<Option<Arc<dyn Embedder>>> {
         match &self.embeddings_url {
-            Some(url) => Ok(Some(Arc::new(self.endpoint(url)?))),
+            Some(url) => Ok(Some(Arc::new(self.build_endpoint(url)?))),
             None if self.embeddings_model.is_some() || self.embeddings_key_file.is_some() => Err(Failure::usage(
                 "a model or a key for embeddings is given without an endpoint",
                 "give `--embeddings-url`",
@@ -49,7 +49,7 @@ impl EmbeddingSettings {
         }
     }
 
-    fn endpoint(&self, url: &str) -> anyhow::Result<HttpEmbedder> {
+    fn build_endpoint(&self, url: &str) -> anyhow::Result<HttpEmbedder> {
         let Some(model) = self.embeddings_model.clone() else {
             let message = "an endpoint for embeddings is given without a model";
             return Err(Failure::usage(message, "give `--embeddings-model`"));
@@ -67,20 +67,20 @@ impl EmbeddingSettings {
 mod tests {
     use super::*;
 
-    fn settings(url: Option<&str>, model: Option<&str>) -> EmbeddingSettings {
+    fn build_settings(url: Option<&str>, model: Option<&str>) -> EmbeddingSettings {
         let text = |text: Option<&str>| text.map(ToOwned::to_owned);
         EmbeddingSettings { embeddings_url: text(url), embeddings_model: text(model), ..EmbeddingSettings::default() }
     }
 
     #[test]
     fn an_endpoint_needs_a_model_and_a_model_an_endpoint() {
-        assert!(settings(None, None).embedder().expect("no endpoint").is_none());
+        assert!(build_settings(None, None).build_embedder().expect("no endpoint").is_none());
         for (url, model, wrong) in [
             (Some("https://models.example.com/v1/embeddings"), None, "without a model"),
             (None, Some("small"), "without an endpoint"),
             (Some("file:///etc/passwd"), Some("small"), "https://models.example.com/v1/embeddings"),
         ] {
-            let error = settings(url, model).embedder().expect_err("refused").to_string();
+            let error = build_settings(url, model).build_embedder().expect_err("refused").to_string();
             assert!(error.contains(wrong), "{error}");
         }
     }

@@ -105,24 +105,24 @@ fn is_file_ignored(named: Option<&Path>) -> bool {
 
 impl DataArguments {
     /// The data directory and the database, for a command that changes them. A settings file that is not named is an error.
-    pub fn location(&self) -> anyhow::Result<Location> {
-        self.over(&SettingsFile::load_or_refuse(self.config.as_deref())?)?.locate()
+    pub fn find_location(&self) -> anyhow::Result<Location> {
+        self.apply_to(&SettingsFile::load_or_refuse(self.config.as_deref())?)?.locate()
     }
 
     /// The data directory and the database, for a command that only reads them. A settings file that is not named is ignored.
-    pub fn location_to_read(&self) -> anyhow::Result<Location> {
-        self.over(&SettingsFile::load(self.config.as_deref())?)?.locate()
+    pub fn find_location_to_read(&self) -> anyhow::Result<Location> {
+        self.apply_to(&SettingsFile::load(self.config.as_deref())?)?.locate()
     }
 
     /// The data directory and the database, for a command that may create them, or prints what only its server accepts. A directory that
     /// is not named has to be that of a server that runs: the current directory may be any other.
-    pub fn location_of_server(&self) -> anyhow::Result<Location> {
-        self.over(&SettingsFile::load_or_refuse(self.config.as_deref())?)?.locate_of_server()
+    pub fn find_location_of_server(&self) -> anyhow::Result<Location> {
+        self.apply_to(&SettingsFile::load_or_refuse(self.config.as_deref())?)?.locate_of_server()
     }
 
     /// The settings of one group that a server with these arguments uses.
     pub fn read_settings<T: Args + DeserializeOwned>(&self) -> anyhow::Result<T> {
-        Ok(Given::<T>::of_environment()?.over(SettingsFile::load(self.config.as_deref())?.read()?)?)
+        Ok(Given::<T>::of_environment()?.apply_to(SettingsFile::load(self.config.as_deref())?.read()?)?)
     }
 
     /// Whether the current directory has a settings file that is not named.
@@ -130,8 +130,8 @@ impl DataArguments {
         is_file_ignored(self.config.as_deref())
     }
 
-    fn over(&self, file: &SettingsFile) -> anyhow::Result<Self> {
-        Ok(self.clone().or(file.read()?))
+    fn apply_to(&self, file: &SettingsFile) -> anyhow::Result<Self> {
+        Ok(self.clone().fill_from(file.read()?))
     }
 }
 
@@ -145,7 +145,7 @@ mod tests {
         file.read_all()
     }
 
-    fn refusal(text: &str) -> String {
+    fn find_refusal(text: &str) -> String {
         parse(text).expect_err("refused").to_string()
     }
 
@@ -166,14 +166,14 @@ mod tests {
 
     #[test]
     fn an_unknown_key_is_named_with_file_and_line() {
-        let message = refusal("data = \"d\"\n\nlisen = \"127.0.0.1:1\"\n");
+        let message = find_refusal("data = \"d\"\n\nlisen = \"127.0.0.1:1\"\n");
         assert!(message.starts_with("lathe.toml:3: lisen: unknown field `lisen`, expected one of `"), "{message}");
         assert!(message.ends_with("; did you mean `listen`?"), "{message}");
-        let message = refusal("[limits]\nconections = 3\n");
+        let message = find_refusal("[limits]\nconections = 3\n");
         assert!(message.starts_with("lathe.toml:2: conections: unknown field `conections`"), "{message}");
         // A key of a table is none of the file.
-        assert!(refusal("connections = 3\n").contains("unknown field `connections`"));
-        assert!(refusal("config = \"lathe.toml\"\n").contains("unknown field `config`"));
+        assert!(find_refusal("connections = 3\n").contains("unknown field `connections`"));
+        assert!(find_refusal("config = \"lathe.toml\"\n").contains("unknown field `config`"));
     }
 
     #[test]
@@ -185,7 +185,7 @@ mod tests {
             ("public_url = \"tools\"", "lathe.toml:2: public_url: should be "),
             ("database = \"mysql://host/lathe\"", "lathe.toml:2: database: expected a URL like postgres://"),
         ] {
-            let message = refusal(&format!("data = \"d\"\n{line}\n"));
+            let message = find_refusal(&format!("data = \"d\"\n{line}\n"));
             assert!(message.starts_with(reason), "{message}");
         }
     }

@@ -33,7 +33,7 @@ impl<T: Args> Given<T> {
     ///
     /// # Errors
     /// Those of clap; the command line was accepted before.
-    pub fn over(&self, mut settings: T) -> Result<T, Error> {
+    pub fn apply_to(&self, mut settings: T) -> Result<T, Error> {
         settings.update_from_arg_matches(&self.matches)?;
         Ok(settings)
     }
@@ -73,9 +73,9 @@ mod tests {
     fn given_settings_win_and_others_stay() {
         let file = || toml::from_str::<LimitSettings>("connections = 8\nkeep_alive_seconds = 7").expect("a table");
         let given = Given::<LimitSettings>::of_line(&["--connections", "9"]).expect("a command line");
-        let settings = given.over(file()).expect("settings");
+        let settings = given.apply_to(file()).expect("settings");
         assert_eq!((settings.connections.map(usize::from), settings.keep_alive_seconds), (Some(9), Some(7)));
-        let settings = Given::of_environment().expect("nothing").over(file()).expect("settings");
+        let settings = Given::of_environment().expect("nothing").apply_to(file()).expect("settings");
         assert_eq!(settings.connections.map(usize::from), Some(8));
     }
 }

@@ -11,7 +11,7 @@ use crate::failure::Failure;
 
 /// Opens the store of an installation.
 pub async fn open_store(location: &Location) -> anyhow::Result<Store> {
-    let opened = opened_store(location).await;
+    let opened = open_with_key(location).await;
     opened.with_context(|| match location.database {
         DatabaseLocation::DataDirectory => format!("opening the data directory {}", location.directory.display()),
         DatabaseLocation::Url(_) => "opening the database".to_owned(),
@@ -52,7 +52,7 @@ pub fn require_data_directory(directory: &Path) -> anyhow::Result<()> {
     Err(Failure::coded("not_found", message, "name the server's data directory with --data"))
 }
 
-async fn opened_store(location: &Location) -> anyhow::Result<Store> {
+async fn open_with_key(location: &Location) -> anyhow::Result<Store> {
     let data = DataDir::open(&location.directory)?;
     let keys = KeyRing::load(&data)?;
     let options = StoreOptions {

@@ -95,7 +95,7 @@ impl LimitSettings {
     pub fn runs(&self, default: AdmissionBounds, parallel: Option<u32>, queued: Option<usize>) -> AdmissionBounds {
         let parallel = parallel.and_then(|runs| usize::try_from(runs).ok()).unwrap_or(default.parallel_max);
         let shared = AdmissionBounds::shared(parallel, queued.unwrap_or(default.queued_max));
-        bounds(shared, self.organization_parallel_runs, self.organization_queued_runs)
+        apply_shares(shared, self.organization_parallel_runs, self.organization_queued_runs)
     }
 
     /// The bytes of the inputs of runs.
@@ -107,7 +107,7 @@ impl LimitSettings {
     pub fn builds(&self, default: AdmissionBounds) -> AdmissionBounds {
         let parallel = self.parallel_builds.map_or(default.parallel_max, NonZeroUsize::get);
         let shared = AdmissionBounds::shared(parallel, self.queued_builds.unwrap_or(default.queued_max));
-        bounds(shared, self.organization_parallel_builds, self.organization_queued_builds)
+        apply_shares(shared, self.organization_parallel_builds, self.organization_queued_builds)
     }
 
     pub fn git(&self) -> GitLimits {
@@ -145,7 +145,7 @@ impl LimitSettings {
 }
 
 /// Replaces the shares of one organisation by settings.
-fn bounds(
+fn apply_shares(
     shared: AdmissionBounds,
     organization_parallel: Option<NonZeroUsize>,
     organization_queued: Option<usize>,

@@ -62,7 +62,7 @@ impl AgentModelSettings {
     ///
     /// # Errors
     /// When a setting is missing or invalid, or the file with the key cannot be read.
-    pub fn model(&self) -> anyhow::Result<Option<Arc<Model>>> {
+    pub fn build_model(&self) -> anyhow::Result<Option<Arc<Model>>> {
         let Some(url) = self.model_url.clone() else {
             return match self.is_any_given() {
                 true => Err(Failure::usage("a model is given without its endpoint", "give `--model-url`")),
@@ -76,7 +76,7 @@ impl AgentModelSettings {
             Some(ModelApi::Anthropic) => agents::ModelApi::Anthropic,
             Some(ModelApi::OpenAi) | None => agents::ModelApi::OpenAi,
         };
-        let bounds = self.bounds(&model)?;
+        let bounds = self.build_bounds(&model)?;
         let key = read_key(self.model_key_file.as_deref(), KEY_VARIABLE)?;
         let settings = agents::ModelSettings { api, url, model, key, bounds };
         let model = Model::new(settings).map_err(|error| Failure::usage(error.to_string(), "correct `--model-url`"))?;
@@ -90,7 +90,7 @@ impl AgentModelSettings {
     }
 
     /// The bounds of runs. The model of the settings is always allowed.
-    fn bounds(&self, model: &str) -> anyhow::Result<ModelBounds> {
+    fn build_bounds(&self, model: &str) -> anyhow::Result<ModelBounds> {
         let mut models = self.allowed_models.clone();
         if let Some(models) = &mut models {
             if models.iter().any(String::is_empty) {
@@ -113,20 +113,20 @@ impl AgentModelSettings {
 mod tests {
     use super::*;
 
-    fn settings(url: Option<&str>, model: Option<&str>) -> AgentModelSettings {
+    fn build_settings(url: Option<&str>, model: Option<&str>) -> AgentModelSettings {
         let text = |text: Option<&str>| text.map(ToOwned::to_owned);
         AgentModelSettings { model_url: text(url), model: text(model), ..AgentModelSettings::default() }
     }
 
     #[test]
     fn an_endpoint_needs_a_model_and_a_model_an_endpoint() {
-        assert!(settings(None, None).model().expect("no endpoint").is_none());
+        assert!(build_settings(None, None).build_model().expect("no endpoint").is_none());
         for (url, model, wrong) in [
             (Some("https://models.example.com/v1/chat/completions"), None, "without the model"),
             (None, Some("small"), "without its endpoint"),
             (Some("file:///etc/passwd"), Some("small"), "https://models.example.com/v1/chat/completions"),
         ] {
-            let error = settings(url, model).model().expect_err("refused").to_string();
+            let error = build_settings(url, model).build_model().expect_err("refused").to_string();
             assert!(error.contains(wrong), "{error}");
         }
     }
@@ -135,18 +135,21 @@ mod tests {
     fn the_model_of_the_settings_is_always_allowed() {
         let allowed = |names: &[&str]| {
             let allowed_models = Some(names.iter().map(|name| (*name).to_owned()).collect());
-            AgentModelSettings { allowed_models, ..settings(None, None) }.bounds("small").map(|bounds| bounds.models)
+            AgentModelSettings { allowed_models, ..build_settings(None, None) }
+                .build_bounds("small")
+                .map(|bounds| bounds.models)
         };
         assert_eq!(allowed(&["large"]).expect("a list"), Some(vec!["small".to_owned(), "large".to_owned()]));
         assert_eq!(allowed(&["small"]).expect("a list"), Some(vec!["small".to_owned()]));
         assert!(allowed(&[""]).expect_err("refused").to_string().contains("empty name"));
-        assert_eq!(settings(None, None).bounds("small").expect("bounds").models, None);
+        assert_eq!(build_settings(None, None).build_bounds("small").expect("bounds").models, None);
     }
 
     #[test]
     fn the_bound_of_tokens_has_a_range() {
-        let bound =
-            |tokens| AgentModelSettings { agent_run_tokens: Some(tokens), ..settings(None, None) }.bounds("small");
+        let bound = |tokens| {
+            AgentModelSettings { agent_run_tokens: Some(tokens), ..build_settings(None, None) }.build_bounds("small")
+        };
         assert_eq!(bound(7).expect("bounds").tokens_max, 7);
         for tokens in [0, ModelBounds::TOKENS_MAX + 1] {
             assert!(bound(tokens).expect_err("refused").to_string().contains("1 to 100000000"), "{tokens}");

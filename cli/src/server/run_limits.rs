@@ -31,41 +31,49 @@ pub struct RunLimitSettings {
 impl RunLimitSettings {
     /// The caps of this release, lowered where the file sets a bound. A cap cannot be raised, since each release is
     /// tested up to its own caps.
-    pub fn caps(&self) -> anyhow::Result<Limits> {
+    pub fn lower_caps(&self) -> anyhow::Result<Limits> {
         let max = Limits::MAX;
         let milliseconds = |seconds: u64| u64::try_from(Duration::from_secs(seconds).as_millis()).unwrap_or(u64::MAX);
         let size = |value: u64| usize::try_from(value).unwrap_or(usize::MAX);
         let kilobytes = |value: u64| value.saturating_mul(1 << 10);
         Ok(Limits {
-            wall_ms: lower("timeout_seconds", self.timeout_seconds.map(milliseconds), max.wall_ms)?,
-            cpu_ms: lower("cpu_seconds", self.cpu_seconds.map(milliseconds), max.cpu_ms)?,
-            memory_bytes: lower(
+            wall_ms: lower_cap("timeout_seconds", self.timeout_seconds.map(milliseconds), max.wall_ms)?,
+            cpu_ms: lower_cap("cpu_seconds", self.cpu_seconds.map(milliseconds), max.cpu_ms)?,
+            memory_bytes: lower_cap(
                 "memory_mb",
                 self.memory_mb.map(|value| value.saturating_mul(1 << 20)),
                 max.memory_bytes,
             )?,
-            table_elements: lower("table_elements", self.table_elements.map(size), max.table_elements)?,
-            handles: lower("handles", self.handles.map(size), max.handles)?,
-            host_calls: lower("host_calls", self.host_calls, max.host_calls)?,
-            output_characters: lower("output_characters", self.output_characters.map(size), max.output_characters)?,
-            status_events: lower("status_events", self.status_events, max.status_events)?,
-            status_event_bytes: lower("status_event_bytes", self.status_event_bytes.map(size), max.status_event_bytes)?,
-            stdio_bytes: lower("log_kb", self.log_kb.map(kilobytes).map(size), max.stdio_bytes)?,
-            http_requests: lower("http_requests", self.http_requests, max.http_requests)?,
-            http_parallel: lower("http_parallel", self.http_parallel.map(size), max.http_parallel)?,
-            http_request_bytes: lower("http_request_kb", self.http_request_kb.map(kilobytes), max.http_request_bytes)?,
-            http_response_bytes: lower(
+            table_elements: lower_cap("table_elements", self.table_elements.map(size), max.table_elements)?,
+            handles: lower_cap("handles", self.handles.map(size), max.handles)?,
+            host_calls: lower_cap("host_calls", self.host_calls, max.host_calls)?,
+            output_characters: lower_cap("output_characters", self.output_characters.map(size), max.output_characters)?,
+            status_events: lower_cap("status_events", self.status_events, max.status_events)?,
+            status_event_bytes: lower_cap(
+                "status_event_bytes",
+                self.status_event_bytes.map(size),
+                max.status_event_bytes,
+            )?,
+            stdio_bytes: lower_cap("log_kb", self.log_kb.map(kilobytes).map(size), max.stdio_bytes)?,
+            http_requests: lower_cap("http_requests", self.http_requests, max.http_requests)?,
+            http_parallel: lower_cap("http_parallel", self.http_parallel.map(size), max.http_parallel)?,
+            http_request_bytes: lower_cap(
+                "http_request_kb",
+                self.http_request_kb.map(kilobytes),
+                max.http_request_bytes,
+            )?,
+            http_response_bytes: lower_cap(
                 "http_response_kb",
                 self.http_response_kb.map(kilobytes),
                 max.http_response_bytes,
             )?,
-            http_bytes: lower("http_kb", self.http_kb.map(kilobytes), max.http_bytes)?,
+            http_bytes: lower_cap("http_kb", self.http_kb.map(kilobytes), max.http_bytes)?,
             ..max
         })
     }
 }
 
-fn lower<T: PartialOrd + Default>(key: &str, asked: Option<T>, max: T) -> anyhow::Result<T> {
+fn lower_cap<T: PartialOrd + Default>(key: &str, asked: Option<T>, max: T) -> anyhow::Result<T> {
     match asked {
         None => Ok(max),
         Some(asked) if asked > T::default() && asked <= max => Ok(asked),
@@ -82,7 +90,7 @@ mod tests {
 
     #[test]
     fn caps_can_be_lowered_and_not_raised() {
-        let read = |text: &str| toml::from_str::<RunLimitSettings>(text).expect("a table").caps();
+        let read = |text: &str| toml::from_str::<RunLimitSettings>(text).expect("a table").lower_caps();
         assert_eq!(read("").expect("nothing is set"), Limits::MAX);
         let caps = read("timeout_seconds = 60\nmemory_mb = 64\nhost_calls = 5\nlog_kb = 1").expect("less than all");
         let expected =

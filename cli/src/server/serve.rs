@@ -33,7 +33,7 @@ pub async fn serve(
         tracing::warn!(name, "a variable of the environment is not read; did you mean {meant}?");
     }
     screen.answer(&json!({ "url": url }), || format!("listening on {url}"))?;
-    let checking = tokio::spawn(registries::log_checks(registries_of(&settings)));
+    let checking = tokio::spawn(registries::log_checks(choose_registries(&settings)));
     let served = serve_until_signal(assembled, signals, settings.values.drain_delay()).await;
     checking.abort();
     served?;
@@ -43,7 +43,7 @@ pub async fn serve(
 }
 
 /// The registries that this process uses. Build workers check their own.
-fn registries_of(settings: &Settings) -> RegistryUrls {
+fn choose_registries(settings: &Settings) -> RegistryUrls {
     match settings.values.build_workers.unwrap_or_default() {
         BuildWorkers::Internal => settings.values.builds.registries().urls(),
         BuildWorkers::External => RegistryUrls::default(),

@@ -30,8 +30,8 @@ pub struct Settings {
 
 impl Settings {
     pub fn read(arguments: &ServeArguments) -> anyhow::Result<Self> {
-        let named = arguments.over(ServeSettings::default())?.data.config;
-        Self::check(arguments.over(SettingsFile::load_or_refuse(named.as_deref())?.read_all()?)?)
+        let named = arguments.apply_to(ServeSettings::default())?.data.config;
+        Self::check(arguments.apply_to(SettingsFile::load_or_refuse(named.as_deref())?.read_all()?)?)
     }
 
     fn check(values: ServeSettings) -> anyhow::Result<Self> {
@@ -39,7 +39,7 @@ impl Settings {
             trusted_proxies: values.proxies.read()?.into(),
             location: values.data.locate()?,
             egress: values.egress.read()?,
-            run_limits: values.run_limits.caps()?,
+            run_limits: values.run_limits.lower_caps()?,
             rate_limits: values.rate_limits.as_ref().map_or_else(|| Ok(RateLimits::off()), RateLimitSettings::read)?,
             values,
         })
@@ -51,7 +51,7 @@ impl Settings {
         Self::check(ServeSettings {
             data: DataArguments { data: Some(data), ..DataArguments::default() },
             listen: Some(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))),
-            builds: Given::of_environment()?.over(Default::default())?,
+            builds: Given::of_environment()?.apply_to(Default::default())?,
             metrics_listen: Some(MetricsListen::Off),
             ..ServeSettings::default()
         })

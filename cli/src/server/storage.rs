@@ -54,10 +54,10 @@ impl StorageSettings {
         let recorded = read_recorded_storage(data.root())?;
         let Some(url) = self.storage.as_ref().or(recorded.as_ref()) else { return Ok(Artifacts::open(data)?) };
         if let Some(recorded) = recorded.as_ref().filter(|recorded| *recorded != url) {
-            return Err(storage_differs(data, recorded, url));
+            return Err(refuse_other_storage(data, recorded, url));
         }
         let objects = connect(url)?;
-        objects.claim(&storage_owner(keys)).await?;
+        objects.claim(&name_owner(keys)).await?;
         let options = BucketOptions { objects, cache_bytes_max: self.cache_bytes_max(), clock: Clock::system() };
         let artifacts = Artifacts::in_bucket(data, options)?;
         if recorded.is_none() {
@@ -137,7 +137,7 @@ pub fn connect(url: &StorageUrl) -> registry::Result<Objects> {
 }
 
 /// Installations with the same master key, as after a restore, are one owner.
-pub fn storage_owner(keys: &KeyRing) -> String {
+pub fn name_owner(keys: &KeyRing) -> String {
     Digest::of(&keys.derive(OWNER_LABEL)).to_hex()
 }
 
@@ -153,7 +153,7 @@ async fn copy_contents(from: &Artifacts, to: &Artifacts, url: &StorageUrl) -> an
 }
 
 /// The refusal of a bucket that is not the one of the data directory.
-pub fn storage_differs(data: &DataDir, recorded: &StorageUrl, url: &StorageUrl) -> anyhow::Error {
+pub fn refuse_other_storage(data: &DataDir, recorded: &StorageUrl, url: &StorageUrl) -> anyhow::Error {
     let message = format!("the artifacts of {} are in {recorded}, not in {url}", data.root().display());
     let hint = format!(
         "give `--storage {recorded}` or none; or copy all objects to {url}, and delete the file {}",

@@ -33,12 +33,12 @@ pub async fn sweep_hourly(agent_store: AgentStore, artifacts: Artifacts) {
         log_sweep("authorisations of clients", store.access().delete_expired_authorizations().await);
         log_sweep("deleted library items", agent_store.delete_expired_library_items().await);
         log_sweep("recorded answers", store.history().delete_expired_answers().await);
-        log_sweep("files of artifacts", artifacts.delete_unfinished(period_ago(store)).await);
-        log_sweep("files of bodies", artifacts.bodies().delete_unfinished(period_ago(store)).await);
+        log_sweep("files of artifacts", artifacts.delete_unfinished(subtract_period(store)).await);
+        log_sweep("files of bodies", artifacts.bodies().delete_unfinished(subtract_period(store)).await);
     }
 }
 
-fn period_ago(store: &Store) -> Timestamp {
+fn subtract_period(store: &Store) -> Timestamp {
     let milliseconds = i64::try_from(PERIOD.as_millis()).unwrap_or(i64::MAX);
     Timestamp::from_milliseconds(store.clock().now().as_milliseconds().saturating_sub(milliseconds))
 }

@@ -17,7 +17,7 @@ use super::given::Given;
 use super::registries;
 use super::signals::FORCED_EXIT_CODE;
 use super::telemetry::{LogSettings, Telemetry};
-use super::{CACHE_KEY_LABEL, DataArguments, Location, Signals, THIS_PROGRAM, program};
+use super::{CACHE_KEY_LABEL, DataArguments, Location, Signals, THIS_PROGRAM, find_program};
 use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
 
@@ -51,10 +51,10 @@ pub struct WorkerSettings {
 
 impl WorkerSettings {
     fn read(arguments: &WorkerArguments) -> anyhow::Result<Self> {
-        let named = arguments.over(Self::default())?.data.config;
+        let named = arguments.apply_to(Self::default())?.data.config;
         let file = SettingsFile::load_or_refuse(named.as_deref())?;
         let of_file = Self { data: file.read()?, log: file.read()?, builds: file.read()?, ..Self::default() };
-        Ok(arguments.over(of_file)?)
+        Ok(arguments.apply_to(of_file)?)
     }
 
     fn jobs(&self) -> usize {
@@ -71,7 +71,7 @@ pub async fn run(arguments: &WorkerArguments, screen: Screen) -> anyhow::Result<
     require_known_schema(&location).await?;
     let endpoint = WorkerEndpoint::new(DataDir::open(&location.directory)?.workers(), THIS_PROGRAM);
     let socket = endpoint.socket();
-    let (config, compiler) = parts(&settings, &endpoint)?;
+    let (config, compiler) = build_parts(&settings, &endpoint)?;
     let (worker, scratch) = Worker::open(config, compiler, endpoint)?;
     let watching = tokio::spawn(watch_signals(signals, stop, worker.builds_running()));
     tokio::select! {
@@ -119,12 +119,12 @@ async fn require_known_schema(location: &Location) -> anyhow::Result<()> {
 
 /// The configuration and the compiler, with a key and a cache of their own: the server must not take their output for
 /// code that it compiled itself.
-fn parts(settings: &WorkerSettings, endpoint: &WorkerEndpoint) -> anyhow::Result<(builder::Config, Compiler)> {
+fn build_parts(settings: &WorkerSettings, endpoint: &WorkerEndpoint) -> anyhow::Result<(builder::Config, Compiler)> {
     let own = DataDir::open(endpoint.directory()).context("opening the directory of build workers")?;
     let keys = KeyRing::load(&own).context("opening the directory of build workers")?;
-    let (program, cache) = (program()?, settings.cache.clone().unwrap_or_else(|| own.cache()));
+    let (program, cache) = (find_program()?, settings.cache.clone().unwrap_or_else(|| own.cache()));
     let compiler = Compiler::open(&runner::Config::new(cache.clone(), keys.derive(CACHE_KEY_LABEL), &program))?;
-    Ok((settings.builds.clone().over(builder::Config::new(cache, endpoint.scratch(), &program)), compiler))
+    Ok((settings.builds.clone().apply_to(builder::Config::new(cache, endpoint.scratch(), &program)), compiler))
 }
 
 /// Compiles the Python image and checks the sandbox before the first build needs them.

@@ -10,12 +10,12 @@ use runner::QuestionKind;
 use serde_json::json;
 
 /// The kinds of questions that the client of a request can answer.
-pub fn kinds(context: &RequestContext<RoleServer>) -> Vec<QuestionKind> {
-    context.client_capabilities().map_or_else(Vec::new, |declared| declared_kinds(&declared))
+pub fn find_kinds(context: &RequestContext<RoleServer>) -> Vec<QuestionKind> {
+    context.client_capabilities().map_or_else(Vec::new, |declared| list_declared_kinds(&declared))
 }
 
 /// A client that names no form of elicitation shows forms.
-fn declared_kinds(declared: &ClientCapabilities) -> Vec<QuestionKind> {
+fn list_declared_kinds(declared: &ClientCapabilities) -> Vec<QuestionKind> {
     let elicitation = declared.elicitation.as_ref();
     let has_form = elicitation.is_some_and(|modes| modes.form.is_some() || modes.url.is_none());
     let has_url = elicitation.is_some_and(|modes| modes.url.is_some());
@@ -29,12 +29,12 @@ fn declared_kinds(declared: &ClientCapabilities) -> Vec<QuestionKind> {
 }
 
 /// The error of a call whose tool needs what its client did not declare.
-pub fn missing(kinds: &[QuestionKind]) -> ErrorData {
+pub fn refuse_missing(kinds: &[QuestionKind]) -> ErrorData {
     let mut required = ClientCapabilities::default();
     for kind in kinds {
         match kind {
-            QuestionKind::Form => elicitation(&mut required).form = Some(FormElicitationCapability::default()),
-            QuestionKind::Visit => elicitation(&mut required).url = Some(UrlElicitationCapability::default()),
+            QuestionKind::Form => require_elicitation(&mut required).form = Some(FormElicitationCapability::default()),
+            QuestionKind::Visit => require_elicitation(&mut required).url = Some(UrlElicitationCapability::default()),
             QuestionKind::Sampling => required.sampling = Some(SamplingCapability::default()),
             QuestionKind::Roots => required.roots = Some(RootsCapabilities::default()),
         }
@@ -44,7 +44,7 @@ pub fn missing(kinds: &[QuestionKind]) -> ErrorData {
     ErrorData::new(ErrorCode::MISSING_REQUIRED_CLIENT_CAPABILITY, message, Some(data))
 }
 
-fn elicitation(required: &mut ClientCapabilities) -> &mut ElicitationCapability {
+fn require_elicitation(required: &mut ClientCapabilities) -> &mut ElicitationCapability {
     required.elicitation.get_or_insert_default()
 }
 
@@ -54,7 +54,7 @@ mod tests {
 
     #[test]
     fn declared_capabilities_are_kinds_of_questions() {
-        let of = |declared: serde_json::Value| declared_kinds(&serde_json::from_value(declared).unwrap());
+        let of = |declared: serde_json::Value| list_declared_kinds(&serde_json::from_value(declared).unwrap());
         assert_eq!(of(json!({})), []);
         assert_eq!(of(json!({"elicitation": {}})), [QuestionKind::Form]);
         assert_eq!(of(json!({"elicitation": {"url": {}}})), [QuestionKind::Visit]);
@@ -64,7 +64,7 @@ mod tests {
 
     #[test]
     fn the_error_names_what_is_missing() {
-        let error = missing(&[QuestionKind::Form, QuestionKind::Sampling]);
+        let error = refuse_missing(&[QuestionKind::Form, QuestionKind::Sampling]);
         let required = json!({"elicitation": {"form": {}}, "sampling": {}});
         assert_eq!((error.code.0, error.data), (-32021, Some(json!({"requiredCapabilities": required}))));
     }

@@ -21,12 +21,12 @@ use runner::{
 };
 use tokio_util::sync::CancellationToken;
 
-use super::abilities::{kinds, missing};
-use super::dialogue::{Dialogues, Open, Returned, bounded};
+use super::abilities::{find_kinds, refuse_missing};
+use super::dialogue::{Dialogues, Open, Returned, check_bounds};
 use super::events::EventRelay;
 use super::listing::COMPONENT;
 use super::request_state::BoundCall;
-use super::result::{OutputForm, of_failure, of_refusal, of_run};
+use super::result::{OutputForm, render_failure, render_refused_call, render_run};
 use super::scope::Scope;
 use super::session_questions;
 use super::tool_call_request::ToolCallRequest;
@@ -67,7 +67,7 @@ impl Calling {
         let bound = BoundCall { scope, listed: &listed, arguments: &request.arguments };
         let has_session = context.meta.protocol_version().is_none();
         let returned = if has_session { Returned::default() } else { returned };
-        let mut interaction = self.dialogues.begin(kinds(&context), returned, &bound).await?;
+        let mut interaction = self.dialogues.begin(find_kinds(&context), returned, &bound).await?;
         let mut relay = EventRelay::of(&context, level)?;
         let mut principal = scope.principal.clone();
         loop {
@@ -78,11 +78,11 @@ impl Calling {
                 cancelled,
                 interaction: interaction.clone(),
             };
-            let ended = self.attempt(call(&bound, client)?, &context, &mut relay).await?;
-            let open = match open(&ended) {
-                None => return rendered(ended, &listed, has_session),
+            let ended = self.attempt(build_call(&bound, client)?, &context, &mut relay).await?;
+            let open = match find_open_questions(&ended) {
+                None => return render_end(ended, &listed, has_session),
                 Some(Ok(open)) => open,
-                Some(Err(text)) => return Ok(of_failure("input_invalid", &text).into()),
+                Some(Err(text)) => return Ok(render_failure("input_invalid", &text).into()),
             };
             if !has_session {
                 return Ok(self.dialogues.ask(interaction, open, &bound)?.into());
@@ -90,14 +90,14 @@ impl Calling {
             // In this order: an answer that arrives right after the cancellation begins no run.
             let answers = tokio::select! {
                 biased;
-                () = context.ct.cancelled() => return Ok(of_failure("cancelled", "the client cancelled the call").into()),
+                () = context.ct.cancelled() => return Ok(render_failure("cancelled", "the client cancelled the call").into()),
                 answers = session_questions::ask(&context.peer, open) => answers,
             };
             match answers {
                 Ok(answers) => interaction.answers.extend(answers),
-                Err(unanswered) => return Ok(of_failure("input_unanswered", &unanswered.to_string()).into()),
+                Err(unanswered) => return Ok(render_failure("input_unanswered", &unanswered.to_string()).into()),
             }
-            bounded(&interaction.answers)?;
+            check_bounds(&interaction.answers)?;
             interaction.round += 1;
             // The answer may have taken minutes, in which the user's rights can have changed.
             principal = scope.rights.check().await.map_err(|_| ErrorData::invalid_params(RIGHTS_ENDED, None))?;
@@ -108,9 +108,9 @@ impl Calling {
     pub async fn run(&self, call: Call, form: OutputForm, asked: Asked) -> Result<CallToolResult, ErrorData> {
         let Asked { context, level } = asked;
         match self.attempt(call, &context, &mut EventRelay::of(&context, level)?).await? {
-            Ok(result) => Ok(of_run(result, form)),
-            Err(Refusal { error: runner::Error::ToolNotPresented { tool, .. }, .. }) => Err(unknown_tool(&tool)),
-            Err(refusal) => refused(refusal, form),
+            Ok(result) => Ok(render_run(result, form)),
+            Err(Refusal { error: runner::Error::ToolNotPresented { tool, .. }, .. }) => Err(refuse_unknown_tool(&tool)),
+            Err(refusal) => render_refusal(refusal, form),
         }
     }
 
@@ -122,7 +122,7 @@ impl Calling {
         relay: &mut EventRelay,
     ) -> Result<Ended, ErrorData> {
         let cancelled = call.cancelled.clone();
-        let (sender, events) = relay.channel();
+        let (sender, events) = relay.open_channel();
         let running = self.tasks.track(Box::pin(self.invoker.try_invoke(call, sender)));
         let running = running.map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
         let has_ended = CancellationToken::new();
@@ -158,7 +158,7 @@ fn note_results(context: &RequestContext<RoleServer>, results: &[RunResult]) {
 }
 
 /// The questions that ended an attempt: those of the tool, or that for a confirmation.
-fn open(ended: &Ended) -> Option<Result<Open, String>> {
+fn find_open_questions(ended: &Ended) -> Option<Result<Open, String>> {
     match ended {
         Ok(result) if result.asked.questions.is_empty() => None,
         Ok(result) => Some(Open::new(result.invocation_id.clone(), result.asked.questions.clone())),
@@ -170,25 +170,25 @@ fn open(ended: &Ended) -> Option<Result<Open, String>> {
 }
 
 /// Renders the end of a call. In sessions, clients have no error for what they did not declare.
-fn rendered(ended: Ended, listed: &ListedTool, has_session: bool) -> Result<CallToolResponse, ErrorData> {
+fn render_end(ended: Ended, listed: &ListedTool, has_session: bool) -> Result<CallToolResponse, ErrorData> {
     match ended {
         Ok(result) => {
             let lacked = result.asked.lacked(&result.outcome);
             if !lacked.is_empty() && !has_session {
-                return Err(missing(lacked));
+                return Err(refuse_missing(lacked));
             }
-            Ok(of_run(result, output_form(listed)).into())
+            Ok(render_run(result, choose_output_form(listed)).into())
         }
-        Err(refusal) => Ok(refused(refusal, output_form(listed))?.into()),
+        Err(refusal) => Ok(render_refusal(refusal, choose_output_form(listed))?.into()),
     }
 }
 
 /// Renders a refused call. A fault of the server is an error of the protocol, unless results of the tool tell success from failure.
-fn refused(refusal: Refusal, form: OutputForm) -> Result<CallToolResult, ErrorData> {
+fn render_refusal(refusal: Refusal, form: OutputForm) -> Result<CallToolResult, ErrorData> {
     if is_fault(refusal.error.kind()) && form != OutputForm::Envelope {
-        return Err(fault(&refusal.error));
+        return Err(log_fault(&refusal.error));
     }
-    Ok(of_refusal(refusal, form))
+    Ok(render_refused_call(refusal, form))
 }
 
 /// The client that calls a tool, for its user.
@@ -201,10 +201,10 @@ pub struct CallingClient<'a> {
 }
 
 /// Makes the call of a tool.
-pub fn call(bound: &BoundCall<'_>, client: CallingClient<'_>) -> Result<Call, ErrorData> {
+pub fn build_call(bound: &BoundCall<'_>, client: CallingClient<'_>) -> Result<Call, ErrorData> {
     let CallingClient { context, principal, cancelled, interaction } = client;
     let BoundCall { scope, listed, arguments } = *bound;
-    let mut pinned: Vec<_> = pinned(&context.meta)?.into_iter().collect();
+    let mut pinned: Vec<_> = find_pinned_component(&context.meta)?.into_iter().collect();
     let (subject, result_persistence) = match &listed.source {
         ListedSource::Native(tool) => (Subject::Native(tool.clone()), ResultPersistence::default()),
         ListedSource::Published { callable, assignment, api } => {
@@ -212,7 +212,7 @@ pub fn call(bound: &BoundCall<'_>, client: CallingClient<'_>) -> Result<Call, Er
             (Subject::of(callable, api.as_ref()), assignment.result_persistence)
         }
     };
-    let via = CallVia::Agent(agent_call(scope, context));
+    let via = CallVia::Agent(build_agent_call(scope, context));
     let caller = ToolCaller { via, names: scope.names.clone(), ..ToolCaller::direct(principal) };
     Ok(Call {
         pinned,
@@ -225,24 +225,24 @@ pub fn call(bound: &BoundCall<'_>, client: CallingClient<'_>) -> Result<Call, Er
     })
 }
 
-fn agent_call(scope: &Scope, context: &RequestContext<RoleServer>) -> AgentCall {
+fn build_agent_call(scope: &Scope, context: &RequestContext<RoleServer>) -> AgentCall {
     let running = &scope.running;
     AgentCall {
         agent: running.agent.id.clone(),
         revision: running.revision.deployment.number,
         protocol: AgentProtocol::Mcp,
-        client: client(context),
+        client: find_client(context),
         turn: None,
     }
 }
 
 /// Refuses the name of a tool that the client cannot call.
-pub fn unknown_tool(name: &str) -> ErrorData {
+pub fn refuse_unknown_tool(name: &str) -> ErrorData {
     ErrorData::invalid_params(format!("Unknown tool: {name}"), None)
 }
 
 /// The client's name. A request of the present version has it or not; a session has it from its beginning.
-pub fn client(context: &RequestContext<RoleServer>) -> Option<ClientName> {
+pub fn find_client(context: &RequestContext<RoleServer>) -> Option<ClientName> {
     let named = match context.meta.protocol_version() {
         Some(_) => context.meta.client_info(),
         None => context.client_info(),
@@ -251,14 +251,14 @@ pub fn client(context: &RequestContext<RoleServer>) -> Option<ClientName> {
 }
 
 /// The component that the client pins in `_meta`.
-pub fn pinned(meta: &RequestMetaObject) -> Result<Option<Digest>, ErrorData> {
+pub fn find_pinned_component(meta: &RequestMetaObject) -> Result<Option<Digest>, ErrorData> {
     let Some(pinned) = meta.get(COMPONENT) else { return Ok(None) };
     let digest = pinned.as_str().and_then(|text| Digest::from_str(text).ok());
     let wrong = || ErrorData::invalid_params(format!("_meta.{COMPONENT} should be the digest of a component"), None);
     digest.map(Some).ok_or_else(wrong)
 }
 
-pub fn output_form(listed: &ListedTool) -> OutputForm {
+pub fn choose_output_form(listed: &ListedTool) -> OutputForm {
     let is_described = match &listed.source {
         ListedSource::Native(tool) if tool.has_envelope => return OutputForm::Envelope,
         ListedSource::Native(_) => true,
@@ -272,7 +272,7 @@ pub fn is_fault(kind: ErrorKind) -> bool {
 }
 
 /// The error of a request that failed because of the server. Its cause is logged only.
-pub fn fault(error: &impl Display) -> ErrorData {
+pub fn log_fault(error: &impl Display) -> ErrorData {
     tracing::error!(%error, "a call of an MCP client failed");
     ErrorData::internal_error("The server failed.", None)
 }

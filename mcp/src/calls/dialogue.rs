@@ -8,7 +8,7 @@ use rmcp::model::{InputRequest, InputRequests, InputRequiredResult};
 use runner::{ANSWER_BYTES_MAX, Answer, Interaction, Question, QuestionKind, is_result};
 use serde_json::{Value, json};
 
-use super::listing::meta;
+use super::listing::build_meta;
 use super::request_state::{BoundCall, OpenQuestion, RequestState, RequestStates};
 use super::result::INVOCATION;
 
@@ -37,7 +37,7 @@ impl Open {
     /// # Errors
     /// When the tool wrote a request that the protocol does not have, such as a form with nested objects.
     pub fn new(attempt: InvocationId, questions: Vec<Question>) -> Result<Self, String> {
-        let requests = questions.iter().map(|question| Ok((question.key.clone(), rendered(question)?)));
+        let requests = questions.iter().map(|question| Ok((question.key.clone(), render_question(question)?)));
         let requests = requests.collect::<Result<_, String>>()?;
         Ok(Self { attempt, questions, requests })
     }
@@ -61,12 +61,12 @@ impl Dialogues {
         let Returned { state, responses } = returned;
         let responses = responses.unwrap_or_default();
         let Some(sealed) = state else {
-            return Ok(Interaction { kinds, answers: early(responses)?, round: 0 });
+            return Ok(Interaction { kinds, answers: read_early_answers(responses)?, round: 0 });
         };
         let RequestState { attempt, expires_at, round, mut answers, asked } =
-            self.states.open(&sealed, &call.binding())?;
-        answers.extend(answered(asked, responses)?);
-        bounded(&answers)?;
+            self.states.open(&sealed, &call.digest_binding())?;
+        answers.extend(read_answers(asked, responses)?);
+        check_bounds(&answers)?;
         let is_first = self.store.operations().answer_attempt(&attempt, expires_at).await.map_err(|error| {
             tracing::error!(%error, "an answer of an MCP client cannot be kept");
             ErrorData::internal_error("The server failed.", None)
@@ -89,48 +89,48 @@ impl Dialogues {
         let fields = [(INVOCATION, json!(attempt))];
         let state = RequestState {
             attempt,
-            expires_at: self.states.expiry(),
+            expires_at: self.states.compute_expiry(),
             round: interaction.round + 1,
             answers: interaction.answers,
             asked: questions.iter().map(OpenQuestion::of).collect(),
         };
-        let sealed = self.states.seal(&state, &call.binding())?;
-        Ok(InputRequiredResult::new(Some(requests), Some(sealed)).with_meta(meta(&fields)))
+        let sealed = self.states.seal(&state, &call.digest_binding())?;
+        Ok(InputRequiredResult::new(Some(requests), Some(sealed)).with_meta(build_meta(&fields)))
     }
 }
 
 /// Answers that a client sent before it was asked. They count for questions of the tool with the same keys.
-fn early(responses: BTreeMap<String, Value>) -> Result<Vec<Answer>, ErrorData> {
+fn read_early_answers(responses: BTreeMap<String, Value>) -> Result<Vec<Answer>, ErrorData> {
     let answer = |(key, result): (String, Value)| match result.is_object() {
         true => Ok(Answer { key, question: None, result: result.to_string() }),
-        false => Err(wrong_form(&key)),
+        false => Err(refuse_form(&key)),
     };
     let answers = responses.into_iter().map(answer).collect::<Result<Vec<_>, _>>()?;
-    bounded(&answers)?;
+    check_bounds(&answers)?;
     Ok(answers)
 }
 
 /// The answers to questions that were asked. Other keys are ignored, and questions without an answer are asked again.
-fn answered(asked: Vec<OpenQuestion>, mut responses: BTreeMap<String, Value>) -> Result<Vec<Answer>, ErrorData> {
+fn read_answers(asked: Vec<OpenQuestion>, mut responses: BTreeMap<String, Value>) -> Result<Vec<Answer>, ErrorData> {
     let mut answers = Vec::new();
     for OpenQuestion { key, kind, digest } in asked {
         match responses.remove(&key) {
             Some(result) if is_result(kind, &result) => {
                 answers.push(Answer { key, question: Some(digest), result: result.to_string() });
             }
-            Some(_) => return Err(wrong_form(&key)),
+            Some(_) => return Err(refuse_form(&key)),
             None => {}
         }
     }
     Ok(answers)
 }
 
-fn wrong_form(key: &str) -> ErrorData {
+fn refuse_form(key: &str) -> ErrorData {
     ErrorData::invalid_params(format!("inputResponses/{key}: should be the result of the request"), None)
 }
 
 /// Refuses answers that together are too large.
-pub fn bounded(answers: &[Answer]) -> Result<(), ErrorData> {
+pub fn check_bounds(answers: &[Answer]) -> Result<(), ErrorData> {
     let bytes: usize = answers.iter().map(|answer| answer.key.len() + answer.result.len()).sum();
     if bytes <= ANSWER_BYTES_MAX {
         return Ok(());
@@ -140,7 +140,7 @@ pub fn bounded(answers: &[Answer]) -> Result<(), ErrorData> {
 }
 
 /// The request of a question, in the form of the protocol.
-pub fn rendered(question: &Question) -> Result<InputRequest, String> {
+pub fn render_question(question: &Question) -> Result<InputRequest, String> {
     let refuse = |error| format!("input_invalid: the question {} is no request of the protocol: {error}", question.key);
     serde_json::from_str(&question.body).map_err(refuse)
 }
@@ -160,18 +160,18 @@ mod tests {
     #[test]
     fn only_asked_questions_are_answered() {
         let sent = responses(json!({"name": {"action": "decline"}, "more": {"action": "cancel"}}));
-        let answers = answered(vec![open("name"), open("age")], sent).unwrap();
+        let answers = read_answers(vec![open("name"), open("age")], sent).unwrap();
         assert_eq!(answers.len(), 1, "{answers:?}");
         assert_eq!((answers[0].key.as_str(), answers[0].question), ("name", Some(open("name").digest)));
-        let wrong = answered(vec![open("name")], responses(json!({"name": {"action": "accept"}}))).unwrap_err();
+        let wrong = read_answers(vec![open("name")], responses(json!({"name": {"action": "accept"}}))).unwrap_err();
         assert_eq!(wrong.code.0, -32602);
     }
 
     #[test]
     fn early_answers_are_objects_within_their_bound() {
-        assert_eq!(early(responses(json!({"name": 12345}))).unwrap_err().code.0, -32602);
+        assert_eq!(read_early_answers(responses(json!({"name": 12345}))).unwrap_err().code.0, -32602);
         let large = json!({"name": {"action": "accept", "content": {"text": "x".repeat(ANSWER_BYTES_MAX)}}});
-        assert_eq!(early(responses(large)).unwrap_err().code.0, -32602);
-        assert_eq!(early(responses(json!({"name": {"action": "decline"}}))).unwrap()[0].question, None);
+        assert_eq!(read_early_answers(responses(large)).unwrap_err().code.0, -32602);
+        assert_eq!(read_early_answers(responses(json!({"name": {"action": "decline"}}))).unwrap()[0].question, None);
     }
 }

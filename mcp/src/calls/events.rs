@@ -18,12 +18,12 @@ const TOKEN_BYTES_MAX: usize = 256;
 /// Sends the events of one call, as far as its request asks for them.
 pub struct EventRelay {
     peer: Peer<RoleServer>,
-    progress: Option<Progress>,
+    progress: Option<CallProgress>,
     level: Option<LoggingLevel>,
 }
 
 /// The progress notifications of a call. Their progress increases with each notification.
-struct Progress {
+struct CallProgress {
     token: ProgressToken,
     last: f64,
 }
@@ -36,12 +36,12 @@ impl EventRelay {
     pub fn of(context: &RequestContext<RoleServer>, session: Option<LoggingLevel>) -> Result<Self, ErrorData> {
         let token = context.meta.get_progress_token();
         token.as_ref().map_or(Ok(()), check_token)?;
-        let progress = token.map(|token| Progress { token, last: -1.0 });
+        let progress = token.map(|token| CallProgress { token, last: -1.0 });
         Ok(Self { peer: context.peer.clone(), progress, level: context.meta.log_level().or(session) })
     }
 
     /// The sender of the run's events, and the receiver if the request asks for any.
-    pub fn channel(&self) -> (EventSender, Option<Receiver<RunEvent>>) {
+    pub fn open_channel(&self) -> (EventSender, Option<Receiver<RunEvent>>) {
         match (&self.progress, self.level) {
             (None, None) => (EventSender::none(), None),
             _ => {
@@ -71,11 +71,12 @@ impl EventRelay {
         match event {
             RunEvent::Status(event) => {
                 if let Some(progress) = &mut self.progress {
-                    let _ = self.peer.notify_progress(progress.next(event)).await;
+                    let _ = self.peer.notify_progress(progress.advance(event)).await;
                 }
             }
             RunEvent::Log(event) => {
-                let message = self.level.and_then(|least| message(event).filter(|one| is_at_least(one.level, least)));
+                let message =
+                    self.level.and_then(|least| build_message(event).filter(|one| is_at_least(one.level, least)));
                 if let Some(message) = message {
                     let _ = self.peer.notify_logging_message(message).await;
                 }
@@ -84,10 +85,10 @@ impl EventRelay {
     }
 }
 
-impl Progress {
+impl CallProgress {
     /// An event that does not increase the progress has the least progress above the last one.
-    fn next(&mut self, event: StatusEvent) -> ProgressNotificationParam {
-        self.last = increased(self.last, event.progress);
+    fn advance(&mut self, event: StatusEvent) -> ProgressNotificationParam {
+        self.last = increase(self.last, event.progress);
         let mut param = ProgressNotificationParam::new(self.token.clone(), self.last);
         param.total = event.total;
         param.message = Some(event.message).filter(|message| !message.is_empty());
@@ -104,7 +105,7 @@ fn check_token(token: &ProgressToken) -> Result<(), ErrorData> {
     }
 }
 
-fn message(event: LogEvent) -> Option<LoggingMessageNotificationParam> {
+fn build_message(event: LogEvent) -> Option<LoggingMessageNotificationParam> {
     let level = serde_json::from_value(json!(event.level)).ok()?;
     let mut message = LoggingMessageNotificationParam::new(level, event.data);
     message.logger = event.logger;
@@ -116,7 +117,7 @@ fn is_at_least(level: LoggingLevel, least: LoggingLevel) -> bool {
     level as u8 >= least as u8
 }
 
-fn increased(last: f64, reported: Option<f64>) -> f64 {
+fn increase(last: f64, reported: Option<f64>) -> f64 {
     match reported {
         Some(progress) if progress.is_finite() && progress > last => progress,
         None if last.fract() == 0.0 && last.abs() < f64::from(u32::MAX) => last + 1.0,
@@ -140,11 +141,11 @@ mod tests {
     fn progress_always_increases() {
         let mut last = -1.0;
         for reported in [Some(0.0), Some(50.0), Some(50.0), Some(20.0), None, Some(f64::NAN), Some(100.0), None] {
-            let next = increased(last, reported);
+            let next = increase(last, reported);
             assert!(next > last, "{reported:?} after {last}");
             last = next;
         }
-        assert_eq!(increased(-1.0, Some(0.0)), 0.0);
-        assert_eq!(increased(2.0, None), 3.0);
+        assert_eq!(increase(-1.0, Some(0.0)), 0.0);
+        assert_eq!(increase(2.0, None), 3.0);
     }
 }

@@ -8,7 +8,7 @@ use rmcp::ErrorData;
 use rmcp::model::{CallToolResult, ContentBlock, Tool, ToolAnnotations};
 use serde_json::{Value, json};
 
-use super::listing::{native, object, rendered};
+use super::listing::{read_object, render_native, render_tool};
 use super::tool_call_request::ToolCallRequest;
 
 /// Bytes of the schemas of one page. They are parsed for the page, which takes some thirty times as much memory.
@@ -29,42 +29,42 @@ pub struct Exposed<'a>(pub &'a Arc<Catalogue>);
 
 impl Exposed<'_> {
     /// Returns the definitions from `start`, at most `count` with [`PAGE_BYTES_MAX`] together but at least one, and the number of all.
-    pub fn definitions(&self, start: usize, count: usize) -> Result<(Vec<Tool>, usize), ErrorData> {
-        let tools = match self.exposure() {
+    pub fn list_definitions(&self, start: usize, count: usize) -> Result<(Vec<Tool>, usize), ErrorData> {
+        let tools = match self.find_exposure() {
             ToolExposure::Full => {
                 let tools = self.0.tools.get(start..).unwrap_or_default();
                 let count = count_fitting(tools.iter().take(count).map(ListedTool::schema_bytes));
-                return Ok((tools.iter().take(count).map(rendered).collect(), self.0.tools.len()));
+                return Ok((tools.iter().take(count).map(render_tool).collect(), self.0.tools.len()));
             }
-            ToolExposure::Search => vec![run_tool(), native(SEARCH_TOOLS, &self.search()?)],
+            ToolExposure::Search => vec![describe_run_tool(), render_native(SEARCH_TOOLS, &self.search()?)],
         };
         Ok((tools.into_iter().skip(start).take(count).collect(), 2))
     }
 
     /// Returns the name and the input schema of a tool that is listed, with which the headers of a call are compared.
-    pub fn headed(&self, name: &str) -> Option<Tool> {
-        match (self.exposure(), name) {
+    pub fn find_header_form(&self, name: &str) -> Option<Tool> {
+        match (self.find_exposure(), name) {
             (ToolExposure::Full, name) => {
-                let schema = object(self.0.find(name)?.input_schema().into_owned());
+                let schema = read_object(self.0.find(name)?.input_schema().into_owned());
                 Some(Tool::new_with_raw(name.to_owned(), None, schema))
             }
-            (ToolExposure::Search, RUN_TOOL) => Some(run_tool()),
-            (ToolExposure::Search, SEARCH_TOOLS) => self.search().ok().map(|tool| native(SEARCH_TOOLS, &tool)),
+            (ToolExposure::Search, RUN_TOOL) => Some(describe_run_tool()),
+            (ToolExposure::Search, SEARCH_TOOLS) => self.search().ok().map(|tool| render_native(SEARCH_TOOLS, &tool)),
             (ToolExposure::Search, _) => None,
         }
     }
 
     /// Returns the tool that a request calls. A tool that is not listed is unknown.
-    pub fn called(&self, request: ToolCallRequest) -> Result<Called, ErrorData> {
+    pub fn find_called(&self, request: ToolCallRequest) -> Result<Called, ErrorData> {
         let unknown = |name: &str| {
-            let listed = if self.exposure() == ToolExposure::Full {
+            let listed = if self.find_exposure() == ToolExposure::Full {
                 self.0.suggest(name)
             } else {
                 did_you_mean(name, [SEARCH_TOOLS, RUN_TOOL])
             };
             ErrorData::invalid_params(format!("Unknown tool: {name}{listed}"), None)
         };
-        match (self.exposure(), request.name.as_str()) {
+        match (self.find_exposure(), request.name.as_str()) {
             (ToolExposure::Full, name) => {
                 let listed = self.0.find(name).cloned().ok_or_else(|| unknown(name))?;
                 Ok(Called::Tool(listed, request))
@@ -78,7 +78,7 @@ impl Exposed<'_> {
         }
     }
 
-    fn exposure(&self) -> ToolExposure {
+    fn find_exposure(&self) -> ToolExposure {
         self.0.running.revision.content.tool_exposure
     }
 
@@ -89,23 +89,23 @@ impl Exposed<'_> {
     /// Replaces a call of `run_tool` by the call of the tool that its arguments name.
     fn run(&self, request: ToolCallRequest) -> Called {
         let Ok(mut given) = request.arguments.members() else {
-            return failed("input_schema: the arguments nest too deeply");
+            return refuse_call("input_schema: the arguments nest too deeply");
         };
         let name = given.remove("name").and_then(|name| name.as_str().map(str::to_owned));
         let Some(name) = name.filter(|name| name.len() <= NAME_BYTES_MAX) else {
-            return failed("input_schema: /name: should be the name of a tool that search_tools returned");
+            return refuse_call("input_schema: /name: should be the name of a tool that search_tools returned");
         };
         let Some(listed) = self.0.find(&name).cloned() else {
             let meant = self.0.suggest(&name);
-            return failed(&format!("tool_unknown: there is no tool {name}; find one with search_tools{meant}"));
+            return refuse_call(&format!("tool_unknown: there is no tool {name}; find one with search_tools{meant}"));
         };
         let arguments = match given.remove("arguments") {
             None => RawJson::default(),
             Some(Value::Object(arguments)) => arguments.into(),
-            Some(_) => return failed("input_schema: /arguments: should be an object"),
+            Some(_) => return refuse_call("input_schema: /arguments: should be an object"),
         };
         match given.keys().next() {
-            Some(_) => failed("input_schema: run_tool has the fields name and arguments only"),
+            Some(_) => refuse_call("input_schema: run_tool has the fields name and arguments only"),
             None => Called::Tool(listed, ToolCallRequest { arguments, ..request }),
         }
     }
@@ -117,11 +117,11 @@ fn count_fitting(sizes: impl Iterator<Item = usize>) -> usize {
     sizes.take_while(|bytes| left.checked_sub(*bytes).inspect(|rest| left = *rest).is_some()).count().max(1)
 }
 
-fn failed(text: &str) -> Called {
+fn refuse_call(text: &str) -> Called {
     Called::Failed(CallToolResult::error(vec![ContentBlock::text(text)]))
 }
 
-fn run_tool() -> Tool {
+fn describe_run_tool() -> Tool {
     let schema = json!({
         "type": "object",
         "properties": {

@@ -17,18 +17,18 @@ const API: &str = "dev.lathe/api";
 pub const COMPONENT: &str = "dev.lathe/component";
 
 /// Renders a tool of a catalogue.
-pub fn rendered(listed: &ListedTool) -> Tool {
+pub fn render_tool(listed: &ListedTool) -> Tool {
     match &listed.source {
-        ListedSource::Native(tool) => native(&listed.name, tool),
-        ListedSource::Published { callable, .. } => published(listed, callable),
+        ListedSource::Native(tool) => render_native(&listed.name, tool),
+        ListedSource::Published { callable, .. } => render_published(listed, callable),
     }
 }
 
 /// Renders a tool of the server.
-pub fn native(name: &str, tool: &NativeTool) -> Tool {
-    let mut shown = Tool::new(name.to_owned(), tool.description, object(tool.shown.input.clone()));
+pub fn render_native(name: &str, tool: &NativeTool) -> Tool {
+    let mut shown = Tool::new(name.to_owned(), tool.description, read_object(tool.shown.input.clone()));
     shown.title = Some(tool.title.to_owned());
-    shown.output_schema = tool.shown.output.clone().map(object);
+    shown.output_schema = tool.shown.output.clone().map(read_object);
     let annotations = ToolAnnotations::with_title(tool.title);
     shown.annotations = Some(match tool.effect {
         ToolEffect::ReadOnly => annotations.read_only(true),
@@ -39,28 +39,29 @@ pub fn native(name: &str, tool: &NativeTool) -> Tool {
     shown
 }
 
-fn published(listed: &ListedTool, callable: &Callable) -> Tool {
+fn render_published(listed: &ListedTool, callable: &Callable) -> Tool {
     let Callable { tool, version, .. } = callable;
-    let mut shown = Tool::new(listed.name.clone(), listed.description(), object(listed.input_schema().into_owned()));
+    let mut shown =
+        Tool::new(listed.name.clone(), listed.description(), read_object(listed.input_schema().into_owned()));
     let annotations = match listed.api() {
         Some((name, api)) => api.annotations.with_defaults_of(name.as_str()),
         None => version.settings.annotations.with_defaults_of(tool.name.as_str()),
     };
-    shown.title = title(listed);
-    shown.annotations = Some(hints(&annotations));
-    shown.output_schema = listed.output_schema().map(Cow::into_owned).map(object);
+    shown.title = find_title(listed);
+    shown.annotations = Some(render_hints(&annotations));
+    shown.output_schema = listed.output_schema().map(Cow::into_owned).map(read_object);
     let mut fields = vec![
         (TOOL_ID, json!(tool.id)),
         (VERSION, json!(version.version.to_string())),
         (COMPONENT, json!(version.component_digest.to_string())),
     ];
     fields.extend(listed.api().map(|(name, _)| (API, json!(name))));
-    shown.meta = Some(meta(&fields));
+    shown.meta = Some(build_meta(&fields));
     shown
 }
 
 /// The title that the author declared.
-pub fn title(listed: &ListedTool) -> Option<String> {
+pub fn find_title(listed: &ListedTool) -> Option<String> {
     match &listed.source {
         ListedSource::Native(tool) => Some(tool.title.to_owned()),
         ListedSource::Published { callable, .. } => {
@@ -71,7 +72,7 @@ pub fn title(listed: &ListedTool) -> Option<String> {
     }
 }
 
-fn hints(annotations: &Annotations) -> ToolAnnotations {
+fn render_hints(annotations: &Annotations) -> ToolAnnotations {
     let mut hints = ToolAnnotations::default();
     hints.title = annotations.title.as_ref().map(ToString::to_string);
     hints.read_only_hint = annotations.read_only;
@@ -81,7 +82,7 @@ fn hints(annotations: &Annotations) -> ToolAnnotations {
     hints
 }
 
-pub fn object(schema: Value) -> Arc<JsonObject> {
+pub fn read_object(schema: Value) -> Arc<JsonObject> {
     match schema {
         Value::Object(members) => Arc::new(members),
         _ => Arc::default(),
@@ -89,7 +90,7 @@ pub fn object(schema: Value) -> Arc<JsonObject> {
 }
 
 /// A `_meta` object.
-pub fn meta(fields: &[(&str, Value)]) -> MetaObject {
+pub fn build_meta(fields: &[(&str, Value)]) -> MetaObject {
     let mut meta = MetaObject::new();
     for (key, value) in fields {
         meta.insert((*key).to_owned(), value.clone());

@@ -66,7 +66,7 @@ impl OpenQuestion {
 
 impl BoundCall<'_> {
     /// Everything that a state is bound to. The keys of arguments are in their order.
-    pub fn binding(&self) -> Binding {
+    pub fn digest_binding(&self) -> Binding {
         let Scope { principal, running, .. } = self.scope;
         let component = match &self.listed.source {
             ListedSource::Published { callable, .. } => Some((&callable.tool.id, callable.version.component_digest)),
@@ -92,7 +92,7 @@ impl RequestStates {
     }
 
     /// The time at which a state of now expires.
-    pub fn expiry(&self) -> Timestamp {
+    pub fn compute_expiry(&self) -> Timestamp {
         self.clock.now().after(ANSWERED_WITHIN)
     }
 
@@ -125,18 +125,24 @@ mod tests {
 
     const OWN: fn() -> Binding = || Binding(b"ada, pay, 5".to_vec());
 
-    fn states(key: u8) -> RequestStates {
+    fn build_states(key: u8) -> RequestStates {
         RequestStates::with_key([key; 32], Clock::fixed(Timestamp::from_milliseconds(1_000)))
     }
 
-    fn state(states: &RequestStates) -> RequestState {
+    fn build_state(states: &RequestStates) -> RequestState {
         let asked = OpenQuestion { key: "name".into(), kind: QuestionKind::Form, digest: Digest::of(b"a question") };
         let answer = Answer { key: "age".into(), question: Some(Digest::of(b"another")), result: "{}".into() };
         let attempt = InvocationId::new(&states.clock);
-        RequestState { attempt, expires_at: states.expiry(), round: 2, answers: vec![answer], asked: vec![asked] }
+        RequestState {
+            attempt,
+            expires_at: states.compute_expiry(),
+            round: 2,
+            answers: vec![answer],
+            asked: vec![asked],
+        }
     }
 
-    fn message(opened: Result<RequestState, ErrorData>) -> String {
+    fn read_message(opened: Result<RequestState, ErrorData>) -> String {
         let error = opened.expect_err("a refusal");
         assert_eq!(error.code.0, -32602);
         error.message.into_owned()
@@ -144,28 +150,31 @@ mod tests {
 
     #[test]
     fn a_state_opens_for_its_own_call_at_every_server() {
-        let states_of_one = states(7);
-        let state = state(&states_of_one);
+        let states_of_one = build_states(7);
+        let state = build_state(&states_of_one);
         let sealed = states_of_one.seal(&state, &OWN()).unwrap();
-        assert_eq!(states(7).open(&sealed, &OWN()).unwrap(), state);
+        assert_eq!(build_states(7).open(&sealed, &OWN()).unwrap(), state);
         let foreign = "is not the state of this call";
-        assert!(message(states(8).open(&sealed, &OWN())).contains(foreign), "of another installation");
-        assert!(message(states(7).open(&sealed, &Binding(b"bob, pay, 5".to_vec()))).contains(foreign));
+        assert!(read_message(build_states(8).open(&sealed, &OWN())).contains(foreign), "of another installation");
+        assert!(read_message(build_states(7).open(&sealed, &Binding(b"bob, pay, 5".to_vec()))).contains(foreign));
         for at in [0, 5, sealed.len() / 2, sealed.len() - 1] {
             let mut changed = sealed.clone().into_bytes();
             changed[at] = if changed[at] == b'A' { b'B' } else { b'A' };
-            assert!(message(states(7).open(&String::from_utf8(changed).unwrap(), &OWN())).contains(foreign), "{at}");
+            assert!(
+                read_message(build_states(7).open(&String::from_utf8(changed).unwrap(), &OWN())).contains(foreign),
+                "{at}"
+            );
         }
-        assert!(message(states(7).open(&"x".repeat(STATE_BYTES_MAX + 1), &OWN())).contains(foreign));
+        assert!(read_message(build_states(7).open(&"x".repeat(STATE_BYTES_MAX + 1), &OWN())).contains(foreign));
     }
 
     #[test]
     fn a_state_expires() {
-        let states = states(7);
-        let sealed = states.seal(&state(&states), &OWN()).unwrap();
+        let states = build_states(7);
+        let sealed = states.seal(&build_state(&states), &OWN()).unwrap();
         states.clock.advance(ANSWERED_WITHIN - Duration::from_millis(1));
         assert!(states.open(&sealed, &OWN()).is_ok());
         states.clock.advance(Duration::from_millis(1));
-        assert!(message(states.open(&sealed, &OWN())).contains("has expired"));
+        assert!(read_message(states.open(&sealed, &OWN())).contains("has expired"));
     }
 }

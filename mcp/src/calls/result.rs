@@ -7,7 +7,7 @@ use rmcp::model::{CallToolResult, ContentBlock, ProtocolVersion, Resource};
 use runner::{Asked, EMPTY_OUTPUT, Refusal, RunResult, refusal_message};
 use serde_json::{Value, json};
 
-use super::listing::meta;
+use super::listing::build_meta;
 
 /// Keys of `_meta` in a result.
 pub const INVOCATION: &str = "dev.lathe/invocationId";
@@ -24,13 +24,13 @@ pub enum OutputForm {
 }
 
 /// Renders the result of a run: the output as text, and as structured content when it is a JSON object.
-pub fn of_run(result: RunResult, form: OutputForm) -> CallToolResult {
+pub fn render_run(result: RunResult, form: OutputForm) -> CallToolResult {
     let RunResult { invocation_id, outcome, trust, content, .. } = result;
     let mut fields = vec![(INVOCATION, json!(invocation_id)), (TRUSTED, json!(trust == Trust::Trusted))];
     let mut rendered = match outcome {
-        Outcome::Succeeded { output } => succeeded(output, form),
+        Outcome::Succeeded { output } => render_success(output, form),
         Outcome::Failed { exception_type, exception_message, .. } if form == OutputForm::Envelope => {
-            enveloped(library_failure(&exception_type, &exception_message, None))
+            render_envelope(library_failure(&exception_type, &exception_message, None))
         }
         Outcome::Failed { exception_type, exception_message, .. } => {
             let text = format!("{exception_type}: {exception_message}");
@@ -39,12 +39,12 @@ pub fn of_run(result: RunResult, form: OutputForm) -> CallToolResult {
         }
     };
     add_content(&mut rendered, content);
-    rendered.meta = Some(meta(&fields));
+    rendered.meta = Some(build_meta(&fields));
     rendered
 }
 
 /// Renders the result of a run from its record. `None` for a run that goes on.
-pub fn of_record(record: Record, form: OutputForm) -> Option<CallToolResult> {
+pub fn render_record(record: Record, form: OutputForm) -> Option<CallToolResult> {
     let Record { start, end } = record;
     let RunEnd { outcome, duration_ms, persisted, content, refused_at, .. } = end?;
     let result = RunResult {
@@ -58,7 +58,7 @@ pub fn of_record(record: Record, form: OutputForm) -> Option<CallToolResult> {
         total: TreeUse::default(),
         asked: Asked::default(),
     };
-    let mut rendered = of_run(result, form);
+    let mut rendered = render_run(result, form);
     let error = rendered.meta.as_mut().and_then(|meta| meta.get_mut(ERROR));
     if let (Some(step), Some(error)) = (refused_at, error) {
         error["refused_at"] = json!(step);
@@ -98,26 +98,26 @@ fn write_link(link: &Resource) -> String {
 }
 
 /// Renders a failure that the gateway itself found.
-pub fn of_failure(code: &str, message: &str) -> CallToolResult {
+pub fn render_failure(code: &str, message: &str) -> CallToolResult {
     let mut rendered = CallToolResult::error(vec![ContentBlock::text(format!("{code}: {message}"))]);
-    rendered.meta = Some(meta(&[(ERROR, json!({"type": code, "message": message}))]));
+    rendered.meta = Some(build_meta(&[(ERROR, json!({"type": code, "message": message}))]));
     rendered
 }
 
-fn enveloped(failure: Value) -> CallToolResult {
+fn render_envelope(failure: Value) -> CallToolResult {
     let mut rendered = CallToolResult::error(vec![ContentBlock::text(failure.to_string())]);
     rendered.structured_content = Some(failure);
     rendered
 }
 
 /// Renders a refused call as a failure of the tool, which models can read and mend.
-pub fn of_refusal(refusal: Refusal, form: OutputForm) -> CallToolResult {
+pub fn render_refused_call(refusal: Refusal, form: OutputForm) -> CallToolResult {
     let Refusal { step, error, records } = refusal;
     let (mut rendered, code, message) = match form {
         OutputForm::Envelope => {
-            let failure = failure_of(error);
+            let failure = describe_failure(error);
             let (code, message) = (failure["error"]["code"].clone(), failure["error"]["message"].clone());
-            (enveloped(failure), code, message)
+            (render_envelope(failure), code, message)
         }
         OutputForm::Described | OutputForm::Free => {
             let (code, message) = (error.code(), refusal_message(&error));
@@ -128,13 +128,13 @@ pub fn of_refusal(refusal: Refusal, form: OutputForm) -> CallToolResult {
     let error = json!({"type": code, "message": message, "refused_at": step});
     let mut fields = vec![(ERROR, error)];
     fields.extend(records.first().map(|record| (INVOCATION, json!(record))));
-    rendered.meta = Some(meta(&fields));
+    rendered.meta = Some(build_meta(&fields));
     rendered
 }
 
 /// The failure of a refused call. The code and the status of an error of the registry are those of the HTTP API. The cause of a fault
 /// is only logged.
-fn failure_of(error: runner::Error) -> Value {
+fn describe_failure(error: runner::Error) -> Value {
     if let Some(failure) = library_refusal(&error) {
         return failure;
     }
@@ -151,7 +151,7 @@ fn failure_of(error: runner::Error) -> Value {
     }
 }
 
-fn succeeded(output: String, form: OutputForm) -> CallToolResult {
+fn render_success(output: String, form: OutputForm) -> CallToolResult {
     let parsed: Option<Value> = serde_json::from_str(&output).ok();
     let structured = parsed.filter(|value| form != OutputForm::Free || value.is_object());
     let text = if output.trim().is_empty() { EMPTY_OUTPUT.to_owned() } else { output };

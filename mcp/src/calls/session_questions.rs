@@ -31,15 +31,19 @@ pub enum Unanswered {
 pub async fn ask(peer: &Peer<RoleServer>, open: Open) -> Result<Vec<Answer>, Unanswered> {
     let Open { questions, mut requests, .. } = open;
     let asked = questions.iter().filter_map(|question| Some((question, requests.remove(&question.key)?)));
-    let asked = try_join_all(asked.map(|(question, request)| one(peer, question, request)));
+    let asked = try_join_all(asked.map(|(question, request)| ask_one(peer, question, request)));
     timeout(ANSWERED_WITHIN, asked).await.map_err(|_| Unanswered::Late)?
 }
 
-async fn one(peer: &Peer<RoleServer>, question: &Question, request: InputRequest) -> Result<Answer, Unanswered> {
+async fn ask_one(peer: &Peer<RoleServer>, question: &Question, request: InputRequest) -> Result<Answer, Unanswered> {
     let result: Value = match request {
-        InputRequest::Elicitation(request) => json!(peer.create_elicitation(request.params).await.map_err(failed)?),
-        InputRequest::CreateMessage(request) => json!(peer.create_message(request.params).await.map_err(failed)?),
-        InputRequest::ListRoots(_) => json!(peer.list_roots().await.map_err(failed)?),
+        InputRequest::Elicitation(request) => {
+            json!(peer.create_elicitation(request.params).await.map_err(explain_failure)?)
+        }
+        InputRequest::CreateMessage(request) => {
+            json!(peer.create_message(request.params).await.map_err(explain_failure)?)
+        }
+        InputRequest::ListRoots(_) => json!(peer.list_roots().await.map_err(explain_failure)?),
         _ => return Err(Unanswered::WrongForm),
     };
     if is_result(question.kind, &result) {
@@ -49,6 +53,6 @@ async fn one(peer: &Peer<RoleServer>, question: &Question, request: InputRequest
     }
 }
 
-fn failed(error: rmcp::ServiceError) -> Unanswered {
+fn explain_failure(error: rmcp::ServiceError) -> Unanswered {
     Unanswered::Failed(error.to_string())
 }

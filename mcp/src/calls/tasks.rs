@@ -17,11 +17,11 @@ use rmcp::{ErrorData, RoleServer};
 use runner::{Interaction, QuestionKind};
 use serde_json::{Value, json};
 
-use super::abilities::{kinds, missing};
-use super::calling::{Calling, client, fault, is_fault, output_form, pinned};
+use super::abilities::{find_kinds, refuse_missing};
+use super::calling::{Calling, choose_output_form, find_client, find_pinned_component, is_fault, log_fault};
 use super::dialogue::{self, Returned};
 use super::request_state::BoundCall;
-use super::result::{OutputForm, of_failure, of_record};
+use super::result::{OutputForm, render_failure, render_record};
 use super::scope::Scope;
 use super::tool_call_request::ToolCallRequest;
 
@@ -49,18 +49,22 @@ impl Tasks<'_> {
         context: &RequestContext<RoleServer>,
     ) -> Result<Option<CallToolResponse>, ErrorData> {
         let has_tasks = context.client_capabilities().is_some_and(|declared| declared.supports_tasks());
-        match (task_support(listed), has_tasks) {
+        match (find_task_support(listed), has_tasks) {
             (TaskSupport::Never, _) | (TaskSupport::Optional, false) => return Ok(None),
-            (TaskSupport::Required, false) => return Err(tasks_missing()),
+            (TaskSupport::Required, false) => return Err(refuse_missing_tasks()),
             (TaskSupport::Optional | TaskSupport::Required, true) => {}
         }
         let interaction = match (asks_first(listed), &request.state) {
-            (true, None) if !kinds(context).is_empty() => return Ok(None),
+            (true, None) if !find_kinds(context).is_empty() => return Ok(None),
             // A client that shows no questions answers none: a person finds them in the queue.
             (false, _) | (true, None) => Interaction::default(),
-            (true, Some(_)) => self.answered(listed, request, context).await?,
+            (true, Some(_)) => self.read_answers(listed, request, context).await?,
         };
-        let call = SingleCall { tool: listed.name.clone(), client: client(context), pinned: pinned(&context.meta)? };
+        let call = SingleCall {
+            tool: listed.name.clone(),
+            client: find_client(context),
+            pinned: find_pinned_component(&context.meta)?,
+        };
         let (input, names) = (request.arguments.clone(), self.scope.names.clone());
         let component = match &listed.source {
             ListedSource::Native(_) => None,
@@ -70,21 +74,21 @@ impl Tasks<'_> {
         let started = self.calling.agents.runs.start_single_call(&self.scope.principal, &self.scope.running, new).await;
         match started {
             Ok(work) => {
-                let (task, run) = (self.task(work.run().0), work.run().0.id.clone());
-                if let Err(error) = self.work(work) {
+                let (task, run) = (self.render_task(work.run().0), work.run().0.id.clone());
+                if let Err(error) = self.spawn_work(work) {
                     // The client calls again.
                     let cancelled = self.calling.agents.runs.cancel(&self.scope.principal, &run).await;
-                    return cancelled.map_err(|error| fault(&error)).and(Err(error));
+                    return cancelled.map_err(|error| log_fault(&error)).and(Err(error));
                 }
                 Ok(Some(CallToolResponse::Task(CreateTaskResult::new(task))))
             }
-            Err(error) if is_fault(error.kind()) => Err(fault(&error)),
-            Err(error) => Ok(Some(of_failure(error.code(), &error.to_string()).into())),
+            Err(error) if is_fault(error.kind()) => Err(log_fault(&error)),
+            Err(error) => Ok(Some(render_failure(error.code(), &error.to_string()).into())),
         }
     }
 
     /// Reads the answers of a client that was asked before the task.
-    async fn answered(
+    async fn read_answers(
         &self,
         listed: &ListedTool,
         request: &ToolCallRequest,
@@ -92,11 +96,11 @@ impl Tasks<'_> {
     ) -> Result<Interaction, ErrorData> {
         let returned = Returned { state: request.state.clone(), responses: request.responses.clone() };
         let bound = BoundCall { scope: self.scope, listed, arguments: &request.arguments };
-        self.calling.dialogues.begin(kinds(context), returned, &bound).await
+        self.calling.dialogues.begin(find_kinds(context), returned, &bound).await
     }
 
     /// Works on a run in a task of the server, which its shutdown waits for.
-    fn work(&self, work: AgentRunLoop) -> Result<(), ErrorData> {
+    fn spawn_work(&self, work: AgentRunLoop) -> Result<(), ErrorData> {
         let spawned = self.calling.tasks.spawn(work.to_its_end());
         spawned.map(drop).map_err(|error| ErrorData::internal_error(error.to_string(), None))
     }
@@ -107,7 +111,7 @@ impl Tasks<'_> {
         let id = AgentRunId::parse(id).map_err(|_| unknown())?;
         let Scope { principal, running, .. } = self.scope;
         let found = self.calling.agents.runs.find_own(principal, running, &id).await;
-        found.map_err(|error| fault(&error))?.ok_or_else(unknown)
+        found.map_err(|error| log_fault(&error))?.ok_or_else(unknown)
     }
 
     pub async fn get(&self, id: &str) -> Result<DetailedTask, ErrorData> {
@@ -115,15 +119,15 @@ impl Tasks<'_> {
         let payload = match run.state {
             AgentRunState::Running => TaskPayload::Working,
             AgentRunState::Cancelled => TaskPayload::Cancelled,
-            AgentRunState::Paused => TaskPayload::InputRequired { input_requests: requests(&checkpoint) },
-            AgentRunState::Completed => TaskPayload::Completed { result: self.result(&run, &checkpoint).await? },
-            AgentRunState::Failed => TaskPayload::Failed { error: error(&checkpoint) },
+            AgentRunState::Paused => TaskPayload::InputRequired { input_requests: list_requests(&checkpoint) },
+            AgentRunState::Completed => TaskPayload::Completed { result: self.render_result(&run, &checkpoint).await? },
+            AgentRunState::Failed => TaskPayload::Failed { error: render_error(&checkpoint) },
         };
-        Ok(DetailedTask::new(self.task(&run), payload))
+        Ok(DetailedTask::new(self.render_task(&run), payload))
     }
 
     /// A run as a task. It is kept at least as long as the history.
-    fn task(&self, run: &AgentRun) -> Task {
+    fn render_task(&self, run: &AgentRun) -> Task {
         let (created_at, updated_at) = (run.created_at.to_string(), run.updated_at.to_string());
         let task = Task::new(run.id.as_str(), TaskStatus::Working, created_at, updated_at);
         let kept = self.store.registry().history_retention().and_then(|time| u64::try_from(time.as_millis()).ok());
@@ -135,27 +139,31 @@ impl Tasks<'_> {
     }
 
     /// The result of a call is in its record; that of a run of a model is its answer.
-    async fn result(&self, run: &AgentRun, checkpoint: &RunCheckpoint) -> Result<JsonObject, ErrorData> {
+    async fn render_result(&self, run: &AgentRun, checkpoint: &RunCheckpoint) -> Result<JsonObject, ErrorData> {
         let rendered = match (&checkpoint.single_call, checkpoint.recorded_call(), checkpoint.answer()) {
             (Some(SingleCall { tool, .. }), Some(invocation), _) => {
                 let found = self.calling.agents.runs.record(&run.organization, invocation).await;
-                let record = found.map_err(|error| fault(&error))?;
-                let form = self.form(tool);
-                match record.and_then(|record| of_record(record, form)) {
+                let record = found.map_err(|error| log_fault(&error))?;
+                let form = self.find_form(tool);
+                match record.and_then(|record| render_record(record, form)) {
                     Some(rendered) => rendered,
-                    None => of_failure("record_gone", "the record of the call was deleted"),
+                    None => render_failure("record_gone", "the record of the call was deleted"),
                 }
             }
-            (_, _, Some(answer)) => of_answer(answer),
-            (_, _, None) => of_failure("result_missing", "the run ended without an answer"),
+            (_, _, Some(answer)) => render_answer(answer),
+            (_, _, None) => render_failure("result_missing", "the run ended without an answer"),
         };
         let rendered = serde_json::to_value(rendered).ok().and_then(|value| value.as_object().cloned());
         rendered.ok_or_else(|| ErrorData::internal_error("The server failed.", None))
     }
 
     /// The form of the output of a tool, as the agent has the tool now.
-    fn form(&self, tool: &str) -> OutputForm {
-        self.scope.catalogue.as_ref().and_then(|catalogue| catalogue.find(tool)).map_or(OutputForm::Free, output_form)
+    fn find_form(&self, tool: &str) -> OutputForm {
+        self.scope
+            .catalogue
+            .as_ref()
+            .and_then(|catalogue| catalogue.find(tool))
+            .map_or(OutputForm::Free, choose_output_form)
     }
 
     /// Answers questions of a task. Keys that are not open are ignored.
@@ -165,12 +173,12 @@ impl Tasks<'_> {
         if run.state != AgentRunState::Paused {
             return Ok(());
         }
-        let of_request = |(key, result): (String, Value)| Some((own_key(request, &key)?.to_owned(), result));
+        let of_request = |(key, result): (String, Value)| Some((split_key(request, &key)?.to_owned(), result));
         let mut results: JsonObject = responses.into_iter().filter_map(of_request).collect();
         let (runs, principal) = (&self.calling.agents.runs, &self.scope.principal);
         let resumed = if question.kind == HumanRequestKind::Question {
             let Some(result) = results.get(ANSWER) else { return Ok(()) };
-            runs.answer_human_request(principal, request, response(result)?).await
+            runs.answer_human_request(principal, request, parse_response(result)?).await
         } else {
             results.retain(|key, _| question.forms.iter().any(|form| form.key == *key));
             if results.is_empty() {
@@ -179,11 +187,11 @@ impl Tasks<'_> {
             runs.fill_in(principal, request, &results).await
         };
         match resumed {
-            Ok(Some(work)) => self.work(work),
+            Ok(Some(work)) => self.spawn_work(work),
             // Somebody else was faster.
             Ok(None) | Err(agents::Error::HumanRequestClosed) => Ok(()),
             Err(error @ agents::Error::HumanResponse { .. }) => Err(ErrorData::invalid_params(error.to_string(), None)),
-            Err(error) if is_fault(error.kind()) => Err(fault(&error)),
+            Err(error) if is_fault(error.kind()) => Err(log_fault(&error)),
             Err(error) => Err(ErrorData::internal_error(format!("{}: {error}", error.code()), None)),
         }
     }
@@ -192,11 +200,11 @@ impl Tasks<'_> {
     pub async fn cancel(&self, id: &str) -> Result<(), ErrorData> {
         let (run, _) = self.find(id).await?;
         let cancelled = self.calling.agents.runs.cancel(&self.scope.principal, &run.id).await;
-        cancelled.map(drop).map_err(|error| fault(&error))
+        cancelled.map(drop).map_err(|error| log_fault(&error))
     }
 }
 
-fn task_support(listed: &ListedTool) -> TaskSupport {
+fn find_task_support(listed: &ListedTool) -> TaskSupport {
     match &listed.source {
         ListedSource::Native(_) => TaskSupport::Never,
         ListedSource::Published { callable, .. } => callable.version.settings.task_support,
@@ -210,34 +218,35 @@ fn asks_first(listed: &ListedTool) -> bool {
     }
 }
 
-fn tasks_missing() -> ErrorData {
+fn refuse_missing_tasks() -> ErrorData {
     ErrorData::missing_required_client_capability(ClientCapabilities::builder().enable_tasks().build())
 }
 
 /// The key of a question within its task: the request, of which an answer is, and the key of the form.
-fn key_of(request: &HumanRequestId, key: &str) -> String {
+fn join_key(request: &HumanRequestId, key: &str) -> String {
     format!("{request}/{key}")
 }
 
-fn own_key<'a>(request: &HumanRequestId, key: &'a str) -> Option<&'a str> {
+fn split_key<'a>(request: &HumanRequestId, key: &'a str) -> Option<&'a str> {
     key.strip_prefix(request.as_str())?.strip_prefix('/')
 }
 
 /// The open questions of a task. A form that the protocol does not have is answered in the queue.
-fn requests(checkpoint: &RunCheckpoint) -> InputRequests {
+fn list_requests(checkpoint: &RunCheckpoint) -> InputRequests {
     let Some(OpenQuestion { request, question, .. }) = checkpoint.open_question() else {
         return InputRequests::new();
     };
     if question.kind == HumanRequestKind::Question {
-        let form = serde_json::from_value(form_of(question)).ok();
-        return form.map(|form| (key_of(request, ANSWER), form)).into_iter().collect();
+        let form = serde_json::from_value(build_form(question)).ok();
+        return form.map(|form| (join_key(request, ANSWER), form)).into_iter().collect();
     }
-    let rendered = |form: &runner::Question| Some((key_of(request, &form.key), dialogue::rendered(form).ok()?));
+    let rendered =
+        |form: &runner::Question| Some((join_key(request, &form.key), dialogue::render_question(form).ok()?));
     question.forms.iter().filter_map(rendered).collect()
 }
 
 /// The question of a model as a form.
-fn form_of(question: &HumanQuestion) -> Value {
+fn build_form(question: &HumanQuestion) -> Value {
     let mut input = json!({"type": "string", "title": "Answer"});
     if !question.options.is_empty() {
         input["enum"] = json!(question.options);
@@ -252,7 +261,7 @@ fn form_of(question: &HumanQuestion) -> Value {
 }
 
 /// The answer to the question of a model.
-fn response(result: &Value) -> Result<HumanResponse, ErrorData> {
+fn parse_response(result: &Value) -> Result<HumanResponse, ErrorData> {
     if !runner::is_result(QuestionKind::Form, result) {
         return Err(ErrorData::invalid_params(
             format!("inputResponses/{ANSWER}: should be the result of a form"),
@@ -270,18 +279,18 @@ fn response(result: &Value) -> Result<HumanResponse, ErrorData> {
     Ok(HumanResponse { human_input, approved, forms: None })
 }
 
-fn of_answer(answer: &FinalAnswer) -> CallToolResult {
+fn render_answer(answer: &FinalAnswer) -> CallToolResult {
     let mut rendered = CallToolResult::success(vec![rmcp::model::ContentBlock::text(answer.answer.clone())]);
     rendered.structured_content = Some(json!(answer));
     rendered
 }
 
 /// The error of a task that failed.
-fn error(checkpoint: &RunCheckpoint) -> JsonObject {
+fn render_error(checkpoint: &RunCheckpoint) -> JsonObject {
     let failure = checkpoint.failure();
     let code = failure.map_or("abandoned", |failure| failure.code.as_str());
     let message = failure.map_or("no server went on with the task in time", |failure| failure.message.as_str());
-    let number = if code == INPUT_UNAVAILABLE { missing(&[]).code.0 } else { INTERNAL };
+    let number = if code == INPUT_UNAVAILABLE { refuse_missing(&[]).code.0 } else { INTERNAL };
     let fields = [("code", json!(number)), ("message", json!(message)), ("data", json!({"type": code}))];
     fields.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
 }

@@ -11,7 +11,7 @@ use rmcp::service::RequestContext;
 use runner::{Call, Input};
 use tokio_util::sync::CancellationToken;
 
-use super::calling::{client, pinned};
+use super::calling::{find_client, find_pinned_component};
 use super::result::OutputForm;
 use super::scope::Scope;
 use super::tool_call_request::ToolCallRequest;
@@ -21,19 +21,19 @@ const TURN: &str = "dev.lathe/turn";
 const CONVERSATION: &str = "dev.lathe/conversation";
 
 /// Finds the turn of a request, if it names one. A turn of another user, agent or conversation is unknown.
-pub async fn turn_of(
+pub async fn find_turn(
     store: &AgentStore,
     scope: &Scope,
     meta: &RequestMetaObject,
 ) -> Result<Option<Arc<Turn>>, ErrorData> {
-    let (turn, conversation) = (text(meta, TURN)?, text(meta, CONVERSATION)?);
+    let (turn, conversation) = (read_text(meta, TURN)?, read_text(meta, CONVERSATION)?);
     let Some(named) = turn else {
         return match conversation {
             None => Ok(None),
-            Some(_) => Err(refused(format!("_meta.{CONVERSATION} needs _meta.{TURN} beside it"))),
+            Some(_) => Err(refuse_turn(format!("_meta.{CONVERSATION} needs _meta.{TURN} beside it"))),
         };
     };
-    let unknown = || refused(format!("Unknown turn: {named}"));
+    let unknown = || refuse_turn(format!("Unknown turn: {named}"));
     let id = TurnId::parse(named).map_err(|_| unknown())?;
     let found = store.conversations().get_turn(&scope.principal, &id).await.map_err(|error| {
         tracing::error!(%error, "a turn cannot be read");
@@ -45,7 +45,7 @@ pub async fn turn_of(
     }
     match turn.conversation.ended_at {
         None => Ok(Some(Arc::new(turn))),
-        Some(_) => Err(refused("The conversation has ended.".to_owned())),
+        Some(_) => Err(refuse_turn("The conversation has ended.".to_owned())),
     }
 }
 
@@ -66,21 +66,21 @@ pub fn call_in_turn(
         principal: scope.principal.clone(),
         inputs: vec![Input::of(request.arguments)],
         protocol: AgentProtocol::Mcp,
-        client: client(context),
-        pinned: pinned(&context.meta)?,
+        client: find_client(context),
+        pinned: find_pinned_component(&context.meta)?,
         depth: scope.depth,
         cancelled: CancellationToken::new(),
     });
     Ok((call, form))
 }
 
-fn text<'a>(meta: &'a RequestMetaObject, key: &str) -> Result<Option<&'a str>, ErrorData> {
+fn read_text<'a>(meta: &'a RequestMetaObject, key: &str) -> Result<Option<&'a str>, ErrorData> {
     match meta.get(key) {
         None => Ok(None),
-        Some(value) => value.as_str().map(Some).ok_or_else(|| refused(format!("_meta.{key} should be an id"))),
+        Some(value) => value.as_str().map(Some).ok_or_else(|| refuse_turn(format!("_meta.{key} should be an id"))),
     }
 }
 
-fn refused(text: String) -> ErrorData {
+fn refuse_turn(text: String) -> ErrorData {
     ErrorData::invalid_params(text, None)
 }

@@ -24,12 +24,12 @@ use tokio_util::sync::CancellationToken;
 
 use super::introduction::Introduction;
 use crate::calls::{
-    Asked, Called, Calling, Exposed, Scope, Tasks, ToolCallRequest, call_in_turn, fit_version, turn_of,
+    Asked, Called, Calling, Exposed, Scope, Tasks, ToolCallRequest, call_in_turn, find_turn, fit_version,
 };
-use crate::lists::{page, prompts, resources, skills, tool_resources};
-use crate::messages::bounded;
+use crate::lists::{build_page, prompts, resources, skills, tool_resources};
+use crate::messages::check_bounds;
 use crate::sessions::SessionPlace;
-use crate::watches::{Looks, VisibleResources, Watched, WatchedResources, within_bounds};
+use crate::watches::{Looks, VisibleResources, Watched, WatchedResources, take_within_bounds};
 
 /// Time after which the end of a session is noticed.
 const CLOSED_WITHIN: Duration = Duration::from_secs(5);
@@ -61,11 +61,11 @@ impl Gateway {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let (scope, level) = (Scope::of(&context.extensions)?, *self.level.lock());
-        if let Some(turn) = turn_of(&self.store, scope, &context.meta).await? {
+        if let Some(turn) = find_turn(&self.store, scope, &context.meta).await? {
             let (call, form) = call_in_turn(&self.calling.agents.turns, turn, request, &context)?;
             return Ok(self.calling.run(call, form, Asked { context, level }).await?.into());
         }
-        let (listed, request) = match Exposed(scope.catalogue()?).called(request)? {
+        let (listed, request) = match Exposed(scope.catalogue()?).find_called(request)? {
             Called::Tool(listed, request) => (listed, request),
             Called::Failed(result) => return Ok(result.into()),
         };
@@ -82,11 +82,11 @@ impl Gateway {
     /// Tells a subscription of changes, until it ends.
     async fn announce_changes(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
         let scope = Scope::of(&context.request_context().extensions)?;
-        let watched = self.watched(scope, context.accepted().clone(), WatchedResources::default());
+        let watched = self.build_watched(scope, context.accepted().clone(), WatchedResources::default());
         let told = async {
             // Without rights, the subscription ends; its client cannot begin another.
             let Some(mut told) = watched.begin().await else { return };
-            while let Some(notifications) = watched.changed(&mut told).await {
+            while let Some(notifications) = watched.wait_for_changes(&mut told).await {
                 for notification in notifications {
                     if context.sink().send(notification).await.is_err() {
                         return;
@@ -102,7 +102,7 @@ impl Gateway {
         Ok(())
     }
 
-    fn watched(&self, scope: &Scope, lists: SubscriptionFilter, resources: WatchedResources) -> Watched {
+    fn build_watched(&self, scope: &Scope, lists: SubscriptionFilter, resources: WatchedResources) -> Watched {
         Watched { looks: self.looks.clone(), viewpoint: scope.viewpoint(), lists, resources }
     }
 }
@@ -112,7 +112,7 @@ impl ServerHandler for Gateway {
     fn get_info(&self) -> ServerConfig {
         let Introduction { name, instructions, .. } = &*self.introduction;
         let implementation = Implementation::new("lathe", env!("CARGO_PKG_VERSION")).with_title(name);
-        let config = ServerConfig::new(self.capabilities()).with_server_info(implementation);
+        let config = ServerConfig::new(self.list_capabilities()).with_server_info(implementation);
         config.with_instructions(instructions)
     }
 
@@ -121,7 +121,9 @@ impl ServerHandler for Gateway {
         request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> impl Future<Output = Result<ListToolsResult, ErrorData>> + Send {
-        Box::pin(async move { bounded("tools/list", page(Scope::of(&context.extensions)?.catalogue()?, request)) })
+        Box::pin(async move {
+            check_bounds("tools/list", build_page(Scope::of(&context.extensions)?.catalogue()?, request))
+        })
     }
 
     fn call_tool(
@@ -135,7 +137,7 @@ impl ServerHandler for Gateway {
             if let Ok(CallToolResponse::Complete(result)) = &mut answered {
                 fit_version(&mut result.content, version.as_ref());
             }
-            bounded("tools/call", answered)
+            check_bounds("tools/call", answered)
         })
     }
 
@@ -145,8 +147,8 @@ impl ServerHandler for Gateway {
         context: RequestContext<RoleServer>,
     ) -> impl Future<Output = Result<ListPromptsResult, ErrorData>> + Send {
         Box::pin(async move {
-            let list = self.prompts::<ListPromptsRequestMethod>(Scope::of(&context.extensions)?)?;
-            bounded("prompts/list", prompts::list(&list, request).await)
+            let list = self.find_prompt_list::<ListPromptsRequestMethod>(Scope::of(&context.extensions)?)?;
+            check_bounds("prompts/list", prompts::list(&list, request).await)
         })
     }
 
@@ -155,7 +157,7 @@ impl ServerHandler for Gateway {
         request: GetPromptRequestParams,
         context: RequestContext<RoleServer>,
     ) -> impl Future<Output = Result<GetPromptResponse, ErrorData>> + Send {
-        Box::pin(async move { bounded("prompts/get", self.answer_prompt(request, context).await) })
+        Box::pin(async move { check_bounds("prompts/get", self.answer_prompt(request, context).await) })
     }
 
     fn list_resources(
@@ -164,9 +166,9 @@ impl ServerHandler for Gateway {
         context: RequestContext<RoleServer>,
     ) -> impl Future<Output = Result<ListResourcesResult, ErrorData>> + Send {
         Box::pin(async move {
-            let mut list = self.resources::<ListResourcesRequestMethod>(Scope::of(&context.extensions)?)?;
+            let mut list = self.find_resource_list::<ListResourcesRequestMethod>(Scope::of(&context.extensions)?)?;
             list.tools.retain(|tool| !tool_resources::is_template(tool));
-            bounded("resources/list", resources::list(&list, request).await)
+            check_bounds("resources/list", resources::list(&list, request).await)
         })
     }
 
@@ -175,9 +177,10 @@ impl ServerHandler for Gateway {
         request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        let mut list = self.resources::<ListResourceTemplatesRequestMethod>(Scope::of(&context.extensions)?)?;
+        let mut list =
+            self.find_resource_list::<ListResourceTemplatesRequestMethod>(Scope::of(&context.extensions)?)?;
         list.tools.retain(|tool| tool_resources::is_template(tool));
-        bounded("resources/templates/list", resources::templates(&list, request))
+        check_bounds("resources/templates/list", resources::list_templates(&list, request))
     }
 
     fn read_resource(
@@ -185,7 +188,7 @@ impl ServerHandler for Gateway {
         request: ReadResourceRequestParams,
         context: RequestContext<RoleServer>,
     ) -> impl Future<Output = Result<ReadResourceResponse, ErrorData>> + Send {
-        Box::pin(async move { bounded("resources/read", self.answer_read(request, context).await) })
+        Box::pin(async move { check_bounds("resources/read", self.answer_read(request, context).await) })
     }
 
     fn subscribe(
@@ -195,7 +198,7 @@ impl ServerHandler for Gateway {
     ) -> impl Future<Output = Result<(), ErrorData>> + Send {
         Box::pin(async move {
             let scope = Scope::of(&context.extensions)?;
-            self.resources::<SubscribeRequestMethod>(scope)?;
+            self.find_resource_list::<SubscribeRequestMethod>(scope)?;
             let visible =
                 VisibleResources { store: &self.store, viewpoint: &scope.viewpoint(), catalogue: scope.catalogue()? };
             self.watched_resources.add(request.uri, &visible).await
@@ -217,8 +220,8 @@ impl ServerHandler for Gateway {
         context: RequestContext<RoleServer>,
     ) -> impl Future<Output = Result<ListSkillsResult, ErrorData>> + Send {
         Box::pin(async move {
-            let list = self.skill_list::<ListSkillsRequestMethod>(Scope::of(&context.extensions)?)?;
-            bounded("skills/list", skills::list(&list, request).await)
+            let list = self.find_skill_list::<ListSkillsRequestMethod>(Scope::of(&context.extensions)?)?;
+            check_bounds("skills/list", skills::list(&list, request).await)
         })
     }
 
@@ -228,8 +231,8 @@ impl ServerHandler for Gateway {
         context: RequestContext<RoleServer>,
     ) -> impl Future<Output = Result<GetSkillResult, ErrorData>> + Send {
         Box::pin(async move {
-            let items = self.skills::<GetSkillRequestMethod>(Scope::of(&context.extensions)?)?;
-            bounded("skills/get", skills::get(&items, request).await)
+            let items = self.find_skill_items::<GetSkillRequestMethod>(Scope::of(&context.extensions)?)?;
+            check_bounds("skills/get", skills::get(&items, request).await)
         })
     }
 
@@ -240,7 +243,7 @@ impl ServerHandler for Gateway {
     ) -> impl Future<Output = Result<GetTaskResult, ErrorData>> + Send {
         Box::pin(async move {
             let task = self.tasks(&context)?.get(&request.task_id).await?;
-            bounded("tasks/get", Ok(GetTaskResult::new(task)))
+            check_bounds("tasks/get", Ok(GetTaskResult::new(task)))
         })
     }
 
@@ -265,7 +268,7 @@ impl ServerHandler for Gateway {
         request: CompleteRequestParams,
         context: RequestContext<RoleServer>,
     ) -> impl Future<Output = Result<CompleteResult, ErrorData>> + Send {
-        Box::pin(async move { bounded("completion/complete", self.answer_completion(request, context).await) })
+        Box::pin(async move { check_bounds("completion/complete", self.answer_completion(request, context).await) })
     }
 
     async fn set_level(
@@ -283,7 +286,7 @@ impl ServerHandler for Gateway {
 
     /// The definition with which the headers of a call are compared.
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        Exposed(self.catalogue.as_ref()?).headed(name)
+        Exposed(self.catalogue.as_ref()?).find_header_form(name)
     }
 
     fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
@@ -292,7 +295,7 @@ impl ServerHandler for Gateway {
         accepted.tools_list_changed = requested.tools_list_changed;
         accepted.prompts_list_changed = requested.prompts_list_changed;
         accepted.resources_list_changed = requested.resources_list_changed;
-        accepted.resource_subscriptions = requested.resource_subscriptions.as_deref().map(within_bounds);
+        accepted.resource_subscriptions = requested.resource_subscriptions.as_deref().map(take_within_bounds);
         Some(accepted)
     }
 
@@ -303,13 +306,13 @@ impl ServerHandler for Gateway {
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
         let Ok(scope) = Scope::of(&context.extensions) else { return };
         let lists = SubscriptionFilter::builder().tools_list_changed().prompts_list_changed().resources_list_changed();
-        let lists = lists.build().supported_by(&self.capabilities());
-        let watched = self.watched(scope, lists, self.watched_resources.clone());
+        let lists = lists.build().supported_by(&self.list_capabilities());
+        let watched = self.build_watched(scope, lists, self.watched_resources.clone());
         let (peer, place) = (context.peer, self.place.clone());
         tokio::spawn(async move {
             let told = async {
                 let Some(mut told) = watched.begin().await else { return };
-                while let Some(notifications) = watched.changed(&mut told).await {
+                while let Some(notifications) = watched.wait_for_changes(&mut told).await {
                     for notification in notifications {
                         if peer.send_notification(notification).await.is_err() {
                             return;
@@ -319,7 +322,7 @@ impl ServerHandler for Gateway {
             };
             tokio::select! {
                 () = told => {}
-                () = ended(&peer, place.as_ref()) => {}
+                () = wait_until_ended(&peer, place.as_ref()) => {}
             }
         });
     }
@@ -327,7 +330,7 @@ impl ServerHandler for Gateway {
 
 /// Waits until a session has ended, and ends it when its client sends nothing for a while. The SDK does not announce the end, and
 /// takes what the server sends for a sign of life.
-async fn ended(peer: &Peer<RoleServer>, place: Option<&SessionPlace>) {
+async fn wait_until_ended(peer: &Peer<RoleServer>, place: Option<&SessionPlace>) {
     while !peer.is_transport_closed() {
         sleep(CLOSED_WITHIN).await;
         place.iter().for_each(|place| place.end_if_idle());

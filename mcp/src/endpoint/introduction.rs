@@ -28,8 +28,8 @@ impl Introduction {
         let roles = tools.filter(|_| !is_call).map(|tools| tools.system_roles(|_| true)).unwrap_or_default();
         let own = running.agent.description.to_string();
         let has_skills = running.has_family(LibraryFamily::Skills);
-        let has_tool_prompts = tools.is_some_and(|tools| !tool_forms::prompts(tools).is_empty());
-        let has_tool_resources = tools.is_some_and(|tools| !tool_forms::resources(tools).is_empty());
+        let has_tool_prompts = tools.is_some_and(|tools| !tool_forms::list_prompts(tools).is_empty());
+        let has_tool_resources = tools.is_some_and(|tools| !tool_forms::list_resources(tools).is_empty());
         Self {
             name: running.agent.name.to_string(),
             instructions: std::iter::once(own).chain(roles).collect::<Vec<_>>().join("\n\n"),

@@ -15,13 +15,13 @@ use super::gateway::Gateway;
 use super::introduction::Introduction;
 use crate::calls::{Asked, Scope};
 use crate::lists::{
-    ItemReader, LibraryItems, MixedList, completion, prompts, resources, skill_id, skills, tool_forms, tool_prompts,
-    tool_resources, unknown,
+    ItemReader, LibraryItems, MixedList, completion, parse_skill_id, prompts, refuse_uri, resources, skills,
+    tool_forms, tool_prompts, tool_resources,
 };
 
 impl Gateway {
     /// The capabilities of the agent: prompts and resources by its tools and families.
-    pub fn capabilities(&self) -> ServerCapabilities {
+    pub fn list_capabilities(&self) -> ServerCapabilities {
         let all = ServerCapabilities::builder().enable_tools().enable_tool_list_changed().enable_logging();
         let all = all.enable_prompts().enable_prompts_list_changed();
         let all = all.enable_resources().enable_resources_list_changed().enable_resources_subscribe();
@@ -54,28 +54,28 @@ impl Gateway {
         Ok(MixedList { agent: viewpoint.agent, family, tools, items })
     }
 
-    pub fn prompts<'c, M: ConstString>(&self, scope: &'c Scope) -> Result<MixedList<'c>, ErrorData> {
-        self.list::<M>(scope, LibraryFamily::Prompts, tool_forms::prompts(scope.catalogue()?))
+    pub fn find_prompt_list<'c, M: ConstString>(&self, scope: &'c Scope) -> Result<MixedList<'c>, ErrorData> {
+        self.list::<M>(scope, LibraryFamily::Prompts, tool_forms::list_prompts(scope.catalogue()?))
     }
 
-    pub fn resources<'c, M: ConstString>(&self, scope: &'c Scope) -> Result<MixedList<'c>, ErrorData> {
-        self.list::<M>(scope, LibraryFamily::Artifacts, tool_forms::resources(scope.catalogue()?))
+    pub fn find_resource_list<'c, M: ConstString>(&self, scope: &'c Scope) -> Result<MixedList<'c>, ErrorData> {
+        self.list::<M>(scope, LibraryFamily::Artifacts, tool_forms::list_resources(scope.catalogue()?))
     }
 
     /// Returns the list of skills, which no tool is.
-    pub fn skill_list<'c, M: ConstString>(&self, scope: &'c Scope) -> Result<MixedList<'c>, ErrorData> {
-        let items = Some(self.skills::<M>(scope)?);
+    pub fn find_skill_list<'c, M: ConstString>(&self, scope: &'c Scope) -> Result<MixedList<'c>, ErrorData> {
+        let items = Some(self.find_skill_items::<M>(scope)?);
         Ok(MixedList { agent: scope.viewpoint().agent, family: LibraryFamily::Skills, tools: Vec::new(), items })
     }
 
-    pub fn skills<M: ConstString>(&self, scope: &Scope) -> Result<LibraryItems, ErrorData> {
+    pub fn find_skill_items<M: ConstString>(&self, scope: &Scope) -> Result<LibraryItems, ErrorData> {
         if !scope.running.has_family(LibraryFamily::Skills) {
             return Err(ErrorData::method_not_found::<M>());
         }
         Ok(LibraryItems::of(&self.store, &scope.viewpoint(), LibraryFamily::Skills))
     }
 
-    fn asked(&self, context: RequestContext<RoleServer>) -> Asked {
+    fn build_asked(&self, context: RequestContext<RoleServer>) -> Asked {
         Asked { context, level: *self.level.lock() }
     }
 
@@ -85,12 +85,12 @@ impl Gateway {
         context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
         let scope = Scope::of(&context.extensions)?.clone();
-        let list = self.prompts::<GetPromptRequestMethod>(&scope)?;
-        let own = list.named(&request.name).await?;
+        let list = self.find_prompt_list::<GetPromptRequestMethod>(&scope)?;
+        let own = list.find_item(&request.name).await?;
         if let Some(tool) = list.tools.iter().find(|tool| tool.name == request.name).filter(|_| own.is_none()) {
-            return tool_prompts::get(&self.calling, tool, request, self.asked(context)).await;
+            return tool_prompts::get(&self.calling, tool, request, self.build_asked(context)).await;
         }
-        let items = list.items.ok_or_else(|| prompts::unknown(&request.name))?;
+        let items = list.items.ok_or_else(|| prompts::refuse_prompt(&request.name))?;
         let reader = ItemReader { calling: &self.calling, context: &context };
         prompts::get(&items, &reader, request).await.map(GetPromptResponse::from)
     }
@@ -101,17 +101,17 @@ impl Gateway {
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
         let scope = Scope::of(&context.extensions)?.clone();
-        let list = self.resources::<ReadResourceRequestMethod>(&scope)?;
+        let list = self.find_resource_list::<ReadResourceRequestMethod>(&scope)?;
         if let Some(found) = tool_resources::find(scope.catalogue()?, &request.uri) {
-            return tool_resources::read(&self.calling, found, request, self.asked(context)).await;
+            return tool_resources::read(&self.calling, found, request, self.build_asked(context)).await;
         }
         let reader = ItemReader { calling: &self.calling, context: &context };
         let has_skills = scope.running.has_family(LibraryFamily::Skills);
-        if let Some(id) = skill_id(&request.uri).filter(|_| has_skills) {
+        if let Some(id) = parse_skill_id(&request.uri).filter(|_| has_skills) {
             return skills::read(&reader, id, request).await.map(ReadResourceResponse::from);
         }
         if list.items.is_none() {
-            return Err(unknown(&request.uri));
+            return Err(refuse_uri(&request.uri));
         }
         resources::read(&reader, request).await.map(ReadResourceResponse::from)
     }
@@ -124,12 +124,12 @@ impl Gateway {
         let scope = Scope::of(&context.extensions)?;
         match &request.r#ref {
             Reference::Prompt(prompt) => {
-                let list = self.prompts::<CompleteRequestMethod>(scope)?;
-                completion::of_prompt(&list, &prompt.name, &request.argument).await
+                let list = self.find_prompt_list::<CompleteRequestMethod>(scope)?;
+                completion::complete_prompt(&list, &prompt.name, &request.argument).await
             }
             Reference::Resource(template) => {
-                let list = self.resources::<CompleteRequestMethod>(scope)?;
-                completion::of_resource(&list, &template.uri, &request.argument).await
+                let list = self.find_resource_list::<CompleteRequestMethod>(scope)?;
+                completion::complete_resource(&list, &template.uri, &request.argument).await
             }
             _ => Err(ErrorData::invalid_params("The reference is neither a prompt nor a resource template.", None)),
         }

@@ -25,7 +25,7 @@ use tokio_util::sync::CancellationToken;
 use super::gateway::Gateway;
 use crate::calls::Scope;
 use crate::sessions::SESSION;
-use crate::transport::{BOTH, is_literally_allowed, sole};
+use crate::transport::{BOTH, find_sole, is_literally_allowed};
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 const PRESENT: ProtocolVersion = ProtocolVersion::V_2026_07_28;
@@ -87,7 +87,7 @@ impl PlainCalls {
         let message = is_plain.then(|| serde_json::from_slice(body).ok()).flatten();
         let Message { id, mut params, .. } = message?;
         let meta = params.meta.take().filter(has_one_message)?;
-        let is_named = sole(headers, &NAME).is_some_and(|name| name.as_bytes() == params.name.as_bytes());
+        let is_named = find_sole(headers, &NAME).is_some_and(|name| name.as_bytes() == params.name.as_bytes());
         let schema = schema(&params.name).filter(|_| is_named)?;
         let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
         (!has_repeated_properties(&schema)).then_some(PlainCall { id, meta, request })
@@ -104,15 +104,15 @@ impl PlainCalls {
         let tasks = gateway.calling.tasks.clone();
         let answering = tasks.spawn(async move { Box::pin(gateway.handle_request(request, context)).await })?;
         let answer = answering.await.map_err(|error| Error::Internal { detail: error.to_string() })?;
-        rendered(answer, id)
+        render_answer(answer, id)
     }
 }
 
 /// Whether headers are those of a plain call, as the SDKs of clients write them. Pages of browsers name their origin.
 fn has_plain_headers(headers: &HeaderMap) -> bool {
-    let is = |name: &HeaderName, value: &str| sole(headers, name).is_some_and(|given| given == value);
-    sole(headers, &ACCEPT) == Some(&BOTH)
-        && sole(headers, &CONTENT_TYPE) == Some(&JSON)
+    let is = |name: &HeaderName, value: &str| find_sole(headers, name).is_some_and(|given| given == value);
+    find_sole(headers, &ACCEPT) == Some(&BOTH)
+        && find_sole(headers, &CONTENT_TYPE) == Some(&JSON)
         && is(&VERSION, PRESENT.as_str())
         && is(&METHOD, "tools/call")
         && !headers.contains_key(ORIGIN)
@@ -134,17 +134,17 @@ fn has_repeated_properties(schema: &JsonObject) -> bool {
     schemas.any(|schema| schema.contains_key(REPEATED) || has_repeated_properties(schema))
 }
 
-fn rendered(answer: Result<ServerResult, ErrorData>, id: RequestId) -> Result<Response, Error> {
+fn render_answer(answer: Result<ServerResult, ErrorData>, id: RequestId) -> Result<Response, Error> {
     let (status, message): (_, ServerJsonRpcMessage) = match answer {
         Ok(result) => (StatusCode::OK, JsonRpcMessage::response(result, id)),
-        Err(error) => (status(error.code), JsonRpcMessage::error(error, Some(id))),
+        Err(error) => (map_status(error.code), JsonRpcMessage::error(error, Some(id))),
     };
     let body = serde_json::to_vec(&message).map_err(|error| Error::Internal { detail: error.to_string() })?;
     Ok((status, [(CONTENT_TYPE, JSON)], body).into_response())
 }
 
 /// The status of an error of a handler, as the SDK has it.
-const fn status(code: ErrorCode) -> StatusCode {
+const fn map_status(code: ErrorCode) -> StatusCode {
     match code {
         ErrorCode::UNSUPPORTED_PROTOCOL_VERSION
         | ErrorCode::MISSING_REQUIRED_CLIENT_CAPABILITY
@@ -170,7 +170,7 @@ mod tests {
         ("mcp-name", "shout"),
     ];
 
-    fn body() -> Value {
+    fn build_body() -> Value {
         let meta = json!({
             "io.modelcontextprotocol/protocolVersion": "2026-07-28",
             "io.modelcontextprotocol/clientCapabilities": {},
@@ -198,8 +198,8 @@ mod tests {
 
     #[tokio::test]
     async fn a_call_of_an_sdk_is_plain() {
-        assert!(is_plain(Method::POST, &HEADERS, &body()));
-        assert!(!is_plain(Method::GET, &HEADERS, &body()));
+        assert!(is_plain(Method::POST, &HEADERS, &build_body()));
+        assert!(!is_plain(Method::GET, &HEADERS, &build_body()));
     }
 
     #[tokio::test]
@@ -214,14 +214,14 @@ mod tests {
         ] {
             let others = HEADERS.iter().copied().filter(|(other, _)| *other != name);
             let missing: Vec<_> = others.clone().collect();
-            assert!(!is_plain(Method::POST, &missing, &body()), "without {name}");
+            assert!(!is_plain(Method::POST, &missing, &build_body()), "without {name}");
             let changed: Vec<_> = others.chain([(name, value)]).collect();
-            assert!(!is_plain(Method::POST, &changed, &body()), "{name}: {value}");
+            assert!(!is_plain(Method::POST, &changed, &build_body()), "{name}: {value}");
             let twice = [&HEADERS[..], &[(name, value)]].concat();
-            assert!(!is_plain(Method::POST, &twice, &body()), "a second {name}");
+            assert!(!is_plain(Method::POST, &twice, &build_body()), "a second {name}");
         }
         for more in [("origin", "http://localhost"), ("mcp-session-id", "a")] {
-            assert!(!is_plain(Method::POST, &[&HEADERS[..], &[more]].concat(), &body()), "{more:?}");
+            assert!(!is_plain(Method::POST, &[&HEADERS[..], &[more]].concat(), &build_body()), "{more:?}");
         }
     }
 
@@ -238,18 +238,18 @@ mod tests {
             (meta("protocolVersion"), json!("2025-11-25")),
             (meta("clientCapabilities"), json!(1)),
         ] {
-            let mut changed = body();
+            let mut changed = build_body();
             *changed.pointer_mut(&pointer).unwrap() = value.clone();
             let named = changed["params"]["name"].as_str().unwrap().to_owned();
             let headers = HEADERS.map(|(name, value)| (name, if name == "mcp-name" { named.as_str() } else { value }));
             assert!(!is_plain(Method::POST, &headers, &changed), "{pointer}: {value}");
         }
         for (key, value) in [("progressToken", json!(1)), ("io.modelcontextprotocol/logLevel", json!("info"))] {
-            let mut asking = body();
+            let mut asking = build_body();
             asking["params"]["_meta"][key] = value;
             assert!(!is_plain(Method::POST, &HEADERS, &asking), "{key}");
         }
-        let mut more = body();
+        let mut more = build_body();
         more["result"] = json!({});
         assert!(!is_plain(Method::POST, &HEADERS, &more));
     }

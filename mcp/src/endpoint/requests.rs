@@ -30,10 +30,10 @@ use super::gateway::Gateway;
 use super::introduction::{Introduction, SharedIntroductions};
 use super::plain_call::PlainCalls;
 use crate::calls::{Calling, Scope};
-use crate::messages::{MessageRefused, check_message, check_parameters, id_of, method_of};
+use crate::messages::{MessageRefused, check_message, check_parameters, find_id, find_method};
 use crate::sessions::{INITIALIZE, SESSION, Sessions};
 use crate::transport::transport_refusal;
-use crate::transport::{Accepted, accepting, drop_empty_events, knows_empty_events, without_stream};
+use crate::transport::{Accepted, build_settings, drop_empty_events, knows_empty_events, replace_stream};
 use crate::watches::{Looks, WatchedResources};
 
 /// Bytes of a request: the largest input of a tool, with the frame of the protocol.
@@ -79,7 +79,7 @@ pub struct McpRequest {
 impl McpEndpoint {
     pub fn new(store: AgentStore, calling: Calling, public: Option<&PublicUrl>) -> Self {
         let (sessions, ending) = (Sessions::default(), CancellationToken::new());
-        let config = accepting(public).with_max_request_body_bytes(BODY_BYTES_MAX);
+        let config = build_settings(public).with_max_request_body_bytes(BODY_BYTES_MAX);
         let config = config.with_cancellation_token(ending.clone());
         let gateway = || GATEWAY.try_with(Gateway::clone).map_err(std::io::Error::other);
         let service = Arc::new(StreamableHttpService::new(gateway, sessions.manager.clone(), config));
@@ -119,12 +119,12 @@ impl McpEndpoint {
         expect_length(&parts.headers)?;
         let body = Bytes::from(read(body).await?);
         // A client whose session has ended begins the next one, and may name the one that it had.
-        if parts.headers.contains_key(SESSION) && method_of(&body).is_some_and(|method| method == INITIALIZE) {
+        if parts.headers.contains_key(SESSION) && find_method(&body).is_some_and(|method| method == INITIALIZE) {
             parts.headers.remove(SESSION);
         }
         let session = self.sessions.begin_use(&parts.headers, &scope);
         if parts.headers.contains_key(SESSION) && session.is_none() {
-            return Ok(transport_refusal::unknown_session(id_of(&body).as_deref()));
+            return Ok(transport_refusal::refuse_unknown_session(find_id(&body).as_deref()));
         }
         // The stream of a session is open for as long as its client is there, and does not keep the session from its end.
         let session = session.filter(|_| parts.method != Method::GET);
@@ -136,7 +136,7 @@ impl McpEndpoint {
                 // The SDK answers 202, which clients report as a failure: nothing is left to do.
                 Ok(StatusCode::NO_CONTENT.into_response())
             }
-            Some(session) => Ok(session.until_end_of(response)),
+            Some(session) => Ok(session.keep_until_end_of(response)),
             None => Ok(response),
         }
     }
@@ -150,7 +150,7 @@ impl McpEndpoint {
         let in_session = parts.headers.contains_key(SESSION);
         let lives_long = may_begin || listens && !in_session;
         let with_tools = self.with_catalogue(&scope).await?;
-        let mut gateway = self.gateway(&with_tools, &parts.headers);
+        let mut gateway = self.build_gateway(&with_tools, &parts.headers);
         let scope = if lives_long { scope } else { with_tools };
         let wanted = parts.headers.get(ACCEPT).cloned();
         let accepted = Accepted::read(&mut parts.headers);
@@ -173,30 +173,30 @@ impl McpEndpoint {
         if is_json && let Err(refused) = check(&body, check_parameters).await? {
             return Ok(refused.into_response());
         }
-        let (id, is_batch) = (id_of(&body), body.trim_ascii_start().starts_with(b"["));
+        let (id, is_batch) = (find_id(&body), body.trim_ascii_start().starts_with(b"["));
         let takes_empty_events = knows_empty_events(parts.headers.get(VERSION), may_begin.then_some(&body[..]));
         if may_begin && id.is_some() && is_early_ping(&parts.headers, &body) {
-            return Ok(transport_refusal::empty_result(id.as_deref()));
+            return Ok(transport_refusal::answer_empty_result(id.as_deref()));
         }
         parts.extensions.insert(scope);
         let (request, place) = (Request::from_parts(parts, Full::new(body)), gateway.place.clone());
         let response = GATEWAY.scope(gateway, Box::pin(self.service.handle(request))).await;
         if response.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE && is_json {
-            return Ok(transport_refusal::unreadable(is_batch, id.as_deref()));
+            return Ok(transport_refusal::refuse_unreadable(is_batch, id.as_deref()));
         }
         match place {
             Some(place) => place.bind(response.headers()),
             None if !in_session && self.sessions.refuse(response.headers()) => {
-                return Ok(transport_refusal::unreadable(is_batch, id.as_deref()));
+                return Ok(transport_refusal::refuse_unreadable(is_batch, id.as_deref()));
             }
             None => {}
         }
-        let mut response = transport_refusal::in_json_rpc(response, id.as_deref()).await;
+        let mut response = transport_refusal::convert_to_json_rpc(response, id.as_deref()).await;
         if !takes_empty_events {
             response = drop_empty_events(response);
         }
         if accepted == Accepted::Json && is_post && response.status().is_success() {
-            response = without_stream(response, id.as_deref()).await;
+            response = replace_stream(response, id.as_deref()).await;
         }
         if let Some(owner) = stream_owner.filter(|_| response.status().is_success()) {
             response.extensions_mut().insert(owner);
@@ -209,7 +209,7 @@ impl McpEndpoint {
         Ok(Arc::new(Scope { catalogue: Some(catalogue), ..scope.clone() }))
     }
 
-    fn gateway(&self, scope: &Scope, headers: &HeaderMap) -> Gateway {
+    fn build_gateway(&self, scope: &Scope, headers: &HeaderMap) -> Gateway {
         // The other headers of a call are compared with the tool's schema.
         let is_call = headers.get(METHOD).is_some_and(|method| method == "tools/call");
         let introduction = Introduction::of(&scope.running, scope.catalogue.as_deref(), is_call);
@@ -239,7 +239,7 @@ fn is_json(headers: &HeaderMap) -> bool {
 /// Whether a message is a ping without a session, which earlier versions of the protocol allow before `initialize`, and probes send.
 fn is_early_ping(headers: &HeaderMap, body: &[u8]) -> bool {
     let version = headers.get(VERSION).map_or(&b""[..], HeaderValue::as_bytes);
-    version < PRESENT && method_of(body).is_some_and(|method| method == "ping")
+    version < PRESENT && find_method(body).is_some_and(|method| method == "ping")
 }
 
 /// Counts a request as a listening stream of its user.

@@ -12,18 +12,18 @@ const SKILLS: &str = "skill://";
 const SKILL_FILE: &str = "SKILL.md";
 
 /// The id in the URI of an artifact.
-pub fn artifact_id(uri: &str) -> Option<LibraryItemId> {
+pub fn parse_artifact_id(uri: &str) -> Option<LibraryItemId> {
     LibraryItemId::parse(uri.strip_prefix(ARTIFACTS)?).ok()
 }
 
 /// The id in the URI of a skill's file. The name in it is compared later.
-pub fn skill_id(uri: &str) -> Option<LibraryItemId> {
+pub fn parse_skill_id(uri: &str) -> Option<LibraryItemId> {
     let (id, path) = uri.strip_prefix(SKILLS)?.split_once('/')?;
     let is_file = path.split_once('/').is_some_and(|(_, file)| file == SKILL_FILE);
     LibraryItemId::parse(id).ok().filter(|_| is_file)
 }
 
-pub fn skill_uri(id: &LibraryItemId, name: &str) -> String {
+pub fn build_skill_uri(id: &LibraryItemId, name: &str) -> String {
     format!("{SKILLS}{id}/{name}/{SKILL_FILE}")
 }
 
@@ -33,7 +33,7 @@ pub fn is_of_library(uri: &str) -> bool {
 }
 
 /// Refuses the URI of a resource that the user does not see.
-pub fn unknown(uri: &str) -> ErrorData {
+pub fn refuse_uri(uri: &str) -> ErrorData {
     ErrorData::resource_not_found("Resource not found", Some(json!({"uri": uri})))
 }
 
@@ -44,14 +44,17 @@ mod tests {
     #[test]
     fn the_uri_of_a_skill_has_its_id_and_its_name() {
         let id = LibraryItemId::parse("6b087fb88c8b71fedaf8732b").unwrap();
-        let uri = skill_uri(&id, "refunds");
-        assert_eq!((uri.as_str(), skill_id(&uri)), ("skill://6b087fb88c8b71fedaf8732b/refunds/SKILL.md", Some(id)));
+        let uri = build_skill_uri(&id, "refunds");
+        assert_eq!(
+            (uri.as_str(), parse_skill_id(&uri)),
+            ("skill://6b087fb88c8b71fedaf8732b/refunds/SKILL.md", Some(id))
+        );
         for other in [
             "skill://refunds/SKILL.md",
             "skill://6b087fb88c8b71fedaf8732b/refunds/a/SKILL.md",
             "skill://6b087fb88c8b71fedaf8732b/refunds",
         ] {
-            assert_eq!(skill_id(other), None, "{other}");
+            assert_eq!(parse_skill_id(other), None, "{other}");
         }
     }
 }

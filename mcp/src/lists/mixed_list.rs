@@ -31,52 +31,52 @@ pub struct MixedPage<'c> {
 
 impl<'c> MixedList<'c> {
     /// Finds the item with a name. It comes before a tool of that name.
-    pub async fn named(&self, name: &str) -> Result<Option<LibraryItem>, ErrorData> {
+    pub async fn find_item(&self, name: &str) -> Result<Option<LibraryItem>, ErrorData> {
         match &self.items {
-            Some(items) => items.named(name).await,
+            Some(items) => items.find_item(name).await,
             None => Ok(None),
         }
     }
 
     /// Returns an item with its content; `None` for one that was deleted meanwhile.
-    pub async fn item(&self, id: &LibraryItemId) -> Result<Option<LibraryItem>, ErrorData> {
+    pub async fn read_item(&self, id: &LibraryItemId) -> Result<Option<LibraryItem>, ErrorData> {
         match &self.items {
-            Some(items) => items.item(id).await,
+            Some(items) => items.read_item(id).await,
             None => Ok(None),
         }
     }
 
     /// Returns the digest to which cursors are bound: that of the list's agent, its family, its tools and its items.
-    async fn digest(&self) -> Result<Digest, ErrorData> {
-        let names = format!("{} {} {}", self.agent, self.family.as_str(), digest_of(&self.tools).to_hex());
+    async fn compute_digest(&self) -> Result<Digest, ErrorData> {
+        let names = format!("{} {} {}", self.agent, self.family.as_str(), digest_tools(&self.tools).to_hex());
         let tools = Digest::of(names.as_bytes());
         match &self.items {
-            Some(items) => items.digest_after(&tools).await,
+            Some(items) => items.read_digest_after(&tools).await,
             None => Ok(tools),
         }
     }
 
     /// Returns the page after the cursor of a request. The items of a page are read by their index, and none before or after them.
-    pub async fn page(&self, request: Option<PaginatedRequestParams>) -> Result<MixedPage<'c>, ErrorData> {
-        let digest = self.digest().await?;
-        let (start, after) = match pages::position(request, &digest)? {
+    pub async fn read_page(&self, request: Option<PaginatedRequestParams>) -> Result<MixedPage<'c>, ErrorData> {
+        let digest = self.compute_digest().await?;
+        let (start, after) = match pages::parse_position(request, &digest)? {
             Position::Start(start) => (start, None),
             Position::After(item) => (self.tools.len(), Some(item)),
         };
         let tools: Vec<_> = self.tools.iter().copied().skip(start).take(pages::PAGE_ITEMS).collect();
         let Some(items) = &self.items else {
-            let next_cursor = pages::next(start + tools.len(), self.tools.len(), &digest);
+            let next_cursor = pages::build_next_cursor(start + tools.len(), self.tools.len(), &digest);
             return Ok(MixedPage { tools, items: Vec::new(), next_cursor });
         };
         // One item more than the page has shows whether there are others.
         let count = pages::PAGE_ITEMS - tools.len();
-        let mut items = items.page(after.as_ref(), count + 1).await?;
+        let mut items = items.read_page(after.as_ref(), count + 1).await?;
         let fitting = count_fitting(items.iter().take(count).map(|item| item.body.heap_bytes()));
         let has_more = items.len() > fitting || start + tools.len() < self.tools.len();
         items.truncate(fitting);
         let next_cursor = has_more.then(|| match items.last() {
-            Some(last) => pages::cursor_after(&last.id, &digest),
-            None => pages::cursor_at(start + tools.len(), &digest),
+            Some(last) => pages::build_cursor_after(&last.id, &digest),
+            None => pages::build_cursor_at(start + tools.len(), &digest),
         });
         Ok(MixedPage { tools, items, next_cursor })
     }
@@ -94,7 +94,7 @@ fn count_fitting(sizes: impl Iterator<Item = usize>) -> usize {
 }
 
 /// Returns a digest that changes with the tools and their versions.
-pub fn digest_of(tools: &[&ListedTool]) -> Digest {
+pub fn digest_tools(tools: &[&ListedTool]) -> Digest {
     let lines = tools.iter().map(|listed| match &listed.source {
         ListedSource::Native(_) => listed.name.clone(),
         ListedSource::Published { callable, .. } => {
@@ -131,11 +131,11 @@ mod tests {
     async fn a_cursor_belongs_to_the_list_of_one_agent() {
         let (one, other) = ("6b087fb88c8b71fedaf8732b", "6b087fb88c8b71fedaf8732c");
         let prompts = list(one, LibraryFamily::Prompts);
-        let cursor = pages::cursor_at(0, &prompts.digest().await.unwrap());
+        let cursor = pages::build_cursor_at(0, &prompts.compute_digest().await.unwrap());
         let request = || Some(PaginatedRequestParams::default().with_cursor(Some(cursor.clone())));
-        assert!(prompts.page(request()).await.is_ok());
+        assert!(prompts.read_page(request()).await.is_ok());
         for wrong in [list(one, LibraryFamily::Artifacts), list(other, LibraryFamily::Prompts)] {
-            assert!(wrong.page(request()).await.is_err());
+            assert!(wrong.read_page(request()).await.is_err());
         }
     }
 }

@@ -23,11 +23,14 @@ const STALE: &str =
     "The cursor is not one of this list, or the list has changed. Ask for the list again without a cursor.";
 
 /// Returns the page of tools after the cursor of a request.
-pub fn page(catalogue: &Arc<Catalogue>, request: Option<PaginatedRequestParams>) -> Result<ListToolsResult, ErrorData> {
+pub fn build_page(
+    catalogue: &Arc<Catalogue>,
+    request: Option<PaginatedRequestParams>,
+) -> Result<ListToolsResult, ErrorData> {
     let digest = catalogue.digest();
     let start = start(request, &digest)?;
-    let (tools, count) = Exposed(catalogue).definitions(start, PAGE_ITEMS)?;
-    let next_cursor = next(start + tools.len(), count, &digest);
+    let (tools, count) = Exposed(catalogue).list_definitions(start, PAGE_ITEMS)?;
+    let next_cursor = build_next_cursor(start + tools.len(), count, &digest);
     let result = ListToolsResult::with_all_items(tools).with_ttl_ms(TTL_MS).with_cache_scope(CacheScope::Private);
     Ok(ListToolsResult { next_cursor, ..result })
 }
@@ -41,10 +44,10 @@ pub enum Position {
 }
 
 /// Returns the place at which the page begins that a request asks for.
-pub fn position(request: Option<PaginatedRequestParams>, digest: &Digest) -> Result<Position, ErrorData> {
+pub fn parse_position(request: Option<PaginatedRequestParams>, digest: &Digest) -> Result<Position, ErrorData> {
     let Some(cursor) = request.and_then(|request| request.cursor) else { return Ok(Position::Start(0)) };
     let item = cursor.strip_prefix(AFTER).and_then(|text| LibraryItemId::parse(text.split_once('.')?.0).ok());
-    match item.filter(|item| cursor_after(item, digest) == cursor) {
+    match item.filter(|item| build_cursor_after(item, digest) == cursor) {
         Some(item) => Ok(Position::After(item)),
         None => {
             let start = start_of(&cursor, digest).ok_or_else(|| ErrorData::invalid_params(STALE, None))?;
@@ -54,7 +57,7 @@ pub fn position(request: Option<PaginatedRequestParams>, digest: &Digest) -> Res
 }
 
 /// Returns the cursor of the page that follows an item.
-pub fn cursor_after(item: &LibraryItemId, digest: &Digest) -> Cursor {
+pub fn build_cursor_after(item: &LibraryItemId, digest: &Digest) -> Cursor {
     format!("{AFTER}{item}.{}", &digest.to_hex()[..DIGEST_CHARACTERS])
 }
 
@@ -66,18 +69,18 @@ pub fn start(request: Option<PaginatedRequestParams>, digest: &Digest) -> Result
 }
 
 /// Returns the cursor of the page that begins at `end`; `None` at the end of the list.
-pub fn next(end: usize, count: usize, digest: &Digest) -> Option<Cursor> {
-    (end < count).then(|| cursor_at(end, digest))
+pub fn build_next_cursor(end: usize, count: usize, digest: &Digest) -> Option<Cursor> {
+    (end < count).then(|| build_cursor_at(end, digest))
 }
 
-pub fn cursor_at(start: usize, digest: &Digest) -> Cursor {
+pub fn build_cursor_at(start: usize, digest: &Digest) -> Cursor {
     format!("{start}.{}", &digest.to_hex()[..DIGEST_CHARACTERS])
 }
 
 /// Returns the first item of the page that a cursor begins; `None` for a cursor of another list.
 fn start_of(cursor: &str, digest: &Digest) -> Option<usize> {
     let start = cursor.split_once('.')?.0.parse().ok()?;
-    (cursor_at(start, digest) == cursor).then_some(start)
+    (build_cursor_at(start, digest) == cursor).then_some(start)
 }
 
 #[cfg(test)]
@@ -89,11 +92,11 @@ mod tests {
         let (one, other) = (Digest::of(b"one"), Digest::of(b"other"));
         let item = LibraryItemId::parse("000000000000000000000012").unwrap();
         let at = |cursor: &str, digest| {
-            position(Some(PaginatedRequestParams::default().with_cursor(Some(cursor.to_owned()))), digest)
+            parse_position(Some(PaginatedRequestParams::default().with_cursor(Some(cursor.to_owned()))), digest)
         };
-        let cursor = cursor_after(&item, &one);
+        let cursor = build_cursor_after(&item, &one);
         assert!(matches!(at(&cursor, &one), Ok(Position::After(found)) if found == item));
-        assert!(matches!(at(&cursor_at(7, &one), &one), Ok(Position::Start(7))));
+        assert!(matches!(at(&build_cursor_at(7, &one), &one), Ok(Position::Start(7))));
         for wrong in [cursor.clone() + "0", cursor.replace('i', ""), "i.".into(), cursor.replace("12.", "1.")] {
             assert!(at(&wrong, &one).is_err(), "{wrong}");
         }
@@ -103,7 +106,7 @@ mod tests {
     #[test]
     fn a_cursor_belongs_to_one_list() {
         let (one, other) = (Digest::of(b"one"), Digest::of(b"other"));
-        let cursor = cursor_at(100, &one);
+        let cursor = build_cursor_at(100, &one);
         assert_eq!(start_of(&cursor, &one), Some(100));
         assert_eq!(start_of(&cursor, &other), None);
         for wrong in ["", "100", ".", "100.", "-1.00", &cursor.replace("100", "0100"), &format!("{cursor}0")] {

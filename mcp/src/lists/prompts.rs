@@ -11,7 +11,7 @@ use rmcp::model::{
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::library_items::{LibraryItems, fields};
+use super::library_items::{LibraryItems, read_fields};
 use super::library_reads::{ItemReader, ReadTool};
 use super::mixed_list::MixedList;
 use super::pages::TTL_MS;
@@ -46,9 +46,9 @@ pub async fn list(
     list: &MixedList<'_>,
     request: Option<PaginatedRequestParams>,
 ) -> Result<ListPromptsResult, ErrorData> {
-    let page = list.page(request).await?;
-    let of_library = page.items.into_iter().map(|item| Ok(LibraryPrompt::of(item)?.shown()));
-    let prompts = page.tools.into_iter().map(|tool| Ok(tool_prompts::shown(tool))).chain(of_library);
+    let page = list.read_page(request).await?;
+    let of_library = page.items.into_iter().map(|item| Ok(LibraryPrompt::of(item)?.render()));
+    let prompts = page.tools.into_iter().map(|tool| Ok(tool_prompts::render_prompt(tool))).chain(of_library);
     let result = ListPromptsResult::with_all_items(prompts.collect::<Result<Vec<_>, ErrorData>>()?);
     let result = result.with_ttl_ms(TTL_MS).with_cache_scope(CacheScope::Private);
     Ok(ListPromptsResult { next_cursor: page.next_cursor, ..result })
@@ -61,10 +61,10 @@ pub async fn get(
     request: GetPromptRequestParams,
 ) -> Result<GetPromptResult, ErrorData> {
     let GetPromptRequestParams { name, arguments, .. } = request;
-    let found = items.named(&name).await?.ok_or_else(|| unknown(&name))?;
-    let read = reader.read(&GET, &found.id).await?.ok_or_else(|| unknown(&name))?;
-    let prompt: LibraryPrompt = fields(read.data)?;
-    let text = prompt.text(&arguments.unwrap_or_default())?;
+    let found = items.find_item(&name).await?.ok_or_else(|| refuse_prompt(&name))?;
+    let read = reader.read(&GET, &found.id).await?.ok_or_else(|| refuse_prompt(&name))?;
+    let prompt: LibraryPrompt = read_fields(read.data)?;
+    let text = prompt.fill_in(&arguments.unwrap_or_default())?;
     let mut result = GetPromptResult::new(vec![PromptMessage::new_text(Role::User, text)]);
     result.description = prompt.description;
     result.meta = Some(read.meta);
@@ -72,23 +72,24 @@ pub async fn get(
 }
 
 /// Refuses the name of a prompt that the user does not have.
-pub fn unknown(name: &str) -> ErrorData {
+pub fn refuse_prompt(name: &str) -> ErrorData {
     ErrorData::invalid_params(format!("Unknown prompt: {name}"), None)
 }
 
 impl LibraryPrompt {
     pub fn of(item: LibraryItem) -> Result<Self, ErrorData> {
-        fields(Value::Object(item.body))
+        read_fields(Value::Object(item.body))
     }
 
-    fn shown(self) -> Prompt {
-        let arguments: Vec<_> = self.variables.into_iter().map(Variable::shown).collect();
+    fn render(self) -> Prompt {
+        let arguments: Vec<_> = self.variables.into_iter().map(Variable::render).collect();
         Prompt::new(self.name, self.description, (!arguments.is_empty()).then_some(arguments))
     }
 
     /// The content with the values of its variables.
-    fn text(&self, arguments: &JsonObject) -> Result<String, ErrorData> {
-        let values = self.variables.iter().map(|variable| Ok((variable.name.as_str(), variable.value(arguments)?)));
+    fn fill_in(&self, arguments: &JsonObject) -> Result<String, ErrorData> {
+        let values =
+            self.variables.iter().map(|variable| Ok((variable.name.as_str(), variable.find_value(arguments)?)));
         let values = values.collect::<Result<BTreeMap<_, _>, ErrorData>>()?;
         let filled = fill_variables(&self.content, |name| values.get(name).copied());
         filled.map_err(|refused| {
@@ -98,7 +99,7 @@ impl LibraryPrompt {
 }
 
 impl Variable {
-    fn shown(self) -> PromptArgument {
+    fn render(self) -> PromptArgument {
         let mut argument = PromptArgument::new(self.name.as_str()).with_required(self.is_required());
         argument.description = self.description;
         argument
@@ -110,7 +111,7 @@ impl Variable {
     }
 
     /// The argument, or the default. A variable that needs neither is empty.
-    fn value<'a>(&'a self, arguments: &'a JsonObject) -> Result<&'a str, ErrorData> {
+    fn find_value<'a>(&'a self, arguments: &'a JsonObject) -> Result<&'a str, ErrorData> {
         let refused = |problem: &str| ErrorData::invalid_params(format!("The argument {} {problem}.", self.name), None);
         match arguments.get(&self.name) {
             Some(Value::String(text)) => Ok(text),
@@ -125,7 +126,7 @@ impl Variable {
 mod tests {
     use super::*;
 
-    fn text(arguments: Value) -> Result<String, String> {
+    fn fill_in(arguments: Value) -> Result<String, String> {
         let variables = json!([
             {"name": "customer", "required": true},
             {"name": "tone", "default_value": "short", "required": true},
@@ -134,15 +135,15 @@ mod tests {
         let content = "To {{customer}}, {{ tone }}: {{note}}{{other}}";
         let prompt = json!({"name": "letter", "content": content, "variables": variables});
         let prompt: LibraryPrompt = serde_json::from_value(prompt).unwrap();
-        prompt.text(arguments.as_object().unwrap()).map_err(|error| error.message.into_owned())
+        prompt.fill_in(arguments.as_object().unwrap()).map_err(|error| error.message.into_owned())
     }
 
     #[test]
     fn a_variable_is_its_argument_or_its_default() {
-        assert_eq!(text(json!({"customer": "Ada", "x": 1})).unwrap(), "To Ada, short: {{other}}");
+        assert_eq!(fill_in(json!({"customer": "Ada", "x": 1})).unwrap(), "To Ada, short: {{other}}");
         let all = json!({"customer": "{{note}}", "tone": "long", "note": "hi"});
-        assert_eq!(text(all).unwrap(), "To {{note}}, long: hi{{other}}");
-        assert_eq!(text(json!({})).unwrap_err(), "The argument customer is missing.");
-        assert_eq!(text(json!({"customer": 1})).unwrap_err(), "The argument customer should be a string.");
+        assert_eq!(fill_in(all).unwrap(), "To {{note}}, long: hi{{other}}");
+        assert_eq!(fill_in(json!({})).unwrap_err(), "The argument customer is missing.");
+        assert_eq!(fill_in(json!({"customer": 1})).unwrap_err(), "The argument customer should be a string.");
     }
 }

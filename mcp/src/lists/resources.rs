@@ -12,9 +12,9 @@ use rmcp::model::{
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::library_items::fields;
+use super::library_items::read_fields;
 use super::library_reads::{ItemReader, ReadTool};
-use super::library_uris::{ARTIFACTS, artifact_id, unknown};
+use super::library_uris::{ARTIFACTS, parse_artifact_id, refuse_uri};
 use super::mixed_list::MixedList;
 use super::pages::{self, TTL_MS};
 use super::tool_resources;
@@ -55,16 +55,16 @@ pub async fn list(
     list: &MixedList<'_>,
     request: Option<PaginatedRequestParams>,
 ) -> Result<ListResourcesResult, ErrorData> {
-    let page = list.page(request).await?;
-    let tools = page.tools.into_iter().filter_map(tool_resources::shown).map(Ok);
-    let resources = tools.chain(page.items.into_iter().map(resource)).collect::<Result<Vec<_>, _>>()?;
+    let page = list.read_page(request).await?;
+    let tools = page.tools.into_iter().filter_map(tool_resources::render_resource).map(Ok);
+    let resources = tools.chain(page.items.into_iter().map(render_resource)).collect::<Result<Vec<_>, _>>()?;
     let result = ListResourcesResult::with_all_items(resources).with_ttl_ms(TTL_MS);
     let result = result.with_cache_scope(CacheScope::Private);
     Ok(ListResourcesResult { next_cursor: page.next_cursor, ..result })
 }
 
 /// Returns the templates. Their list has one page, so that every cursor is refused.
-pub fn templates(
+pub fn list_templates(
     list: &MixedList<'_>,
     request: Option<PaginatedRequestParams>,
 ) -> Result<ListResourceTemplatesResult, ErrorData> {
@@ -73,7 +73,7 @@ pub fn templates(
         let template = ResourceTemplate::new(TEMPLATE, "artifact").with_title("Artifact");
         template.with_description("An artifact of the Library, by its id.")
     });
-    let of_tools = list.tools.iter().copied().filter_map(tool_resources::template);
+    let of_tools = list.tools.iter().copied().filter_map(tool_resources::render_template);
     let result = ListResourceTemplatesResult::with_all_items(of_tools.chain(of_library).collect()).with_ttl_ms(TTL_MS);
     Ok(result.with_cache_scope(CacheScope::Private))
 }
@@ -84,9 +84,9 @@ pub async fn read(
     request: ReadResourceRequestParams,
 ) -> Result<ReadResourceResult, ErrorData> {
     let uri = request.uri;
-    let id = artifact_id(&uri).ok_or_else(|| unknown(&uri))?;
-    let read = reader.read(&GET, &id).await?.ok_or_else(|| unknown(&uri))?;
-    let LibraryArtifact { content, content_type, content_encoding, .. } = fields(read.data)?;
+    let id = parse_artifact_id(&uri).ok_or_else(|| refuse_uri(&uri))?;
+    let read = reader.read(&GET, &id).await?.ok_or_else(|| refuse_uri(&uri))?;
+    let LibraryArtifact { content, content_type, content_encoding, .. } = read_fields(read.data)?;
     let bytes = content_encoding.decode(content);
     let contents = match String::from_utf8(bytes) {
         Ok(text) if is_text(&content_type) => ResourceContents::text(text, uri),
@@ -98,9 +98,9 @@ pub async fn read(
     Ok(result)
 }
 
-fn resource(item: LibraryItem) -> Result<Resource, ErrorData> {
+fn render_resource(item: LibraryItem) -> Result<Resource, ErrorData> {
     let uri = format!("{ARTIFACTS}{}", item.id);
-    let LibraryArtifact { title, content_type, content_encoding, summary, .. } = fields(Value::Object(item.body))?;
+    let LibraryArtifact { title, content_type, content_encoding, summary, .. } = read_fields(Value::Object(item.body))?;
     let mut resource = Resource::new(uri, title.as_str()).with_title(title).with_mime_type(content_type);
     resource.description = summary;
     // Of bytes, the stored size is that of their base64.

@@ -12,9 +12,9 @@ use rmcp::model::{
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::library_items::{LibraryItems, fields};
+use super::library_items::{LibraryItems, read_fields};
 use super::library_reads::{ItemReader, ReadTool};
-use super::library_uris::{skill_id, skill_uri, unknown};
+use super::library_uris::{build_skill_uri, parse_skill_id, refuse_uri};
 use super::mixed_list::MixedList;
 use super::pages::TTL_MS;
 
@@ -35,12 +35,12 @@ pub async fn list(
     list: &MixedList<'_>,
     request: Option<PaginatedRequestParams>,
 ) -> Result<ListSkillsResult, ErrorData> {
-    let page = list.page(request).await?;
+    let page = list.read_page(request).await?;
     let mut skills = Vec::with_capacity(page.items.len());
     // An entry has the digest of its file. The contents are read one after the other, so that one is in memory at a time.
     for item in page.items {
-        if let Some(whole) = list.item(&item.id).await? {
-            skills.push(shown(whole)?);
+        if let Some(whole) = list.read_item(&item.id).await? {
+            skills.push(render_skill(whole)?);
         }
     }
     let result = ListSkillsResult::with_all_items(skills).with_ttl_ms(TTL_MS).with_cache_scope(CacheScope::Private);
@@ -50,8 +50,8 @@ pub async fn list(
 /// Returns the entry of one skill.
 pub async fn get(items: &LibraryItems, request: GetSkillRequestParams) -> Result<GetSkillResult, ErrorData> {
     let refused = || ErrorData::invalid_params("Skill not found", Some(json!({"uri": request.uri})));
-    let id = skill_id(&request.uri).ok_or_else(refused)?;
-    let skill = shown(items.item(&id).await?.ok_or_else(refused)?)?;
+    let id = parse_skill_id(&request.uri).ok_or_else(refused)?;
+    let skill = render_skill(items.read_item(&id).await?.ok_or_else(refused)?)?;
     if skill.uri != request.uri {
         return Err(refused());
     }
@@ -65,34 +65,34 @@ pub async fn read(
     request: ReadResourceRequestParams,
 ) -> Result<ReadResourceResult, ErrorData> {
     let uri = request.uri;
-    let read = reader.read(&GET, &id).await?.ok_or_else(|| unknown(&uri))?;
-    let skill: LibrarySkill = fields(read.data)?;
-    if skill_uri(&id, &skill.name) != uri {
-        return Err(unknown(&uri));
+    let read = reader.read(&GET, &id).await?.ok_or_else(|| refuse_uri(&uri))?;
+    let skill: LibrarySkill = read_fields(read.data)?;
+    if build_skill_uri(&id, &skill.name) != uri {
+        return Err(refuse_uri(&uri));
     }
-    let contents = ResourceContents::text(skill.file(), uri).with_mime_type(MEDIA_TYPE);
+    let contents = ResourceContents::text(skill.render_file(), uri).with_mime_type(MEDIA_TYPE);
     let mut result = ReadResourceResult::new(vec![contents]);
     result.meta = Some(read.meta);
     Ok(result)
 }
 
-fn shown(item: LibraryItem) -> Result<Skill, ErrorData> {
-    let skill: LibrarySkill = fields(Value::Object(item.body))?;
-    let uri = skill_uri(&item.id, &skill.name);
-    let file = SkillResource::from_bytes(uri.as_str(), skill.file().as_bytes());
-    let front = SkillFrontmatter::new(skill.name.as_str(), skill.description());
+fn render_skill(item: LibraryItem) -> Result<Skill, ErrorData> {
+    let skill: LibrarySkill = read_fields(Value::Object(item.body))?;
+    let uri = build_skill_uri(&item.id, &skill.name);
+    let file = SkillResource::from_bytes(uri.as_str(), skill.render_file().as_bytes());
+    let front = SkillFrontmatter::new(skill.name.as_str(), skill.describe());
     Ok(Skill::new(uri, front, SkillResources::Files(vec![file])))
 }
 
 impl LibrarySkill {
     /// Clients choose a skill by its description, so that none is without.
-    fn description(&self) -> String {
+    fn describe(&self) -> String {
         self.description.clone().unwrap_or_else(|| format!("The skill {}.", self.name))
     }
 
     /// The instructions after name and description in YAML, in which a text may be written as in JSON.
-    fn file(&self) -> String {
-        let (name, description) = (json!(self.name), json!(self.description()));
+    fn render_file(&self) -> String {
+        let (name, description) = (json!(self.name), json!(self.describe()));
         format!("---\nname: {name}\ndescription: {description}\n---\n\n{}", self.content)
     }
 }
@@ -108,8 +108,8 @@ mod tests {
             description: description.map(Into::into),
             content: "# Refunds".into(),
         };
-        let file = skill(Some("Says \"no\":\nä")).file();
+        let file = skill(Some("Says \"no\":\nä")).render_file();
         assert_eq!(file, "---\nname: \"refunds\"\ndescription: \"Says \\\"no\\\":\\nä\"\n---\n\n# Refunds");
-        assert!(skill(None).file().contains("description: \"The skill refunds.\""));
+        assert!(skill(None).render_file().contains("description: \"The skill refunds.\""));
     }
 }

@@ -19,7 +19,7 @@ impl Calling {
     /// Calls a tool for its prompt or its resource. A failure of the tool is an error.
     pub async fn read(&self, listed: &ListedTool, request: ToolCallRequest, asked: Asked) -> Result<Read, ErrorData> {
         match self.call(listed.clone(), request, asked).await? {
-            CallToolResponse::Complete(result) if result.is_error == Some(true) => Err(failure(&result)),
+            CallToolResponse::Complete(result) if result.is_error == Some(true) => Err(explain_failure(&result)),
             CallToolResponse::Complete(result) => Ok(Read::Done(result)),
             CallToolResponse::InputRequired(questions) => Ok(Read::Asks(questions)),
             _ => Err(ErrorData::internal_error("the call has no result", None)),
@@ -28,7 +28,7 @@ impl Calling {
 }
 
 /// The error of a call that failed. What the client can mend, such as an argument, is an error of its request.
-fn failure(result: &CallToolResult) -> ErrorData {
+fn explain_failure(result: &CallToolResult) -> ErrorData {
     let text = result.content.first().and_then(|block| block.as_text()).map_or("the tool failed", |text| &text.text);
     let error = result.meta.as_ref().and_then(|meta| meta.get(ERROR)).cloned();
     let is_refused = error.as_ref().is_some_and(|error| error["refused_at"] == json!(InvokeStep::Validate));
@@ -39,21 +39,21 @@ fn failure(result: &CallToolResult) -> ErrorData {
 }
 
 /// The tools that are prompts, too.
-pub fn prompts(catalogue: &Catalogue) -> Vec<&ListedTool> {
-    catalogue.tools.iter().filter(|listed| forms(listed).is_some_and(|forms| forms.prompt)).collect()
+pub fn list_prompts(catalogue: &Catalogue) -> Vec<&ListedTool> {
+    catalogue.tools.iter().filter(|listed| find_forms(listed).is_some_and(|forms| forms.prompt)).collect()
 }
 
 /// The tools that read resources.
-pub fn resources(catalogue: &Catalogue) -> Vec<&ListedTool> {
-    catalogue.tools.iter().filter(|listed| resource(listed).is_some()).collect()
+pub fn list_resources(catalogue: &Catalogue) -> Vec<&ListedTool> {
+    catalogue.tools.iter().filter(|listed| find_resource(listed).is_some()).collect()
 }
 
 /// The resource that a tool reads.
-pub fn resource(listed: &ListedTool) -> Option<&ResourceUri> {
-    forms(listed)?.resource.as_ref()
+pub fn find_resource(listed: &ListedTool) -> Option<&ResourceUri> {
+    find_forms(listed)?.resource.as_ref()
 }
 
-fn forms(listed: &ListedTool) -> Option<&McpSettings> {
+fn find_forms(listed: &ListedTool) -> Option<&McpSettings> {
     match &listed.source {
         ListedSource::Native(_) => None,
         ListedSource::Published { callable, .. } => Some(&callable.version.settings.mcp),

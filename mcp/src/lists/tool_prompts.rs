@@ -8,10 +8,10 @@ use rmcp::model::{
 use serde_json::Value;
 
 use super::tool_forms::Read;
-use crate::calls::{Asked, Calling, ToolCallRequest, fit_version, title};
+use crate::calls::{Asked, Calling, ToolCallRequest, find_title, fit_version};
 
 /// Renders a tool as a prompt. The arguments are those of its input schema that may be texts.
-pub fn shown(listed: &ListedTool) -> Prompt {
+pub fn render_prompt(listed: &ListedTool) -> Prompt {
     let schema = listed.model_input_schema();
     let is_required = |name: &str| schema["required"].as_array().is_some_and(|all| all.iter().any(|one| one == name));
     let properties = schema["properties"].as_object().into_iter().flatten();
@@ -25,7 +25,7 @@ pub fn shown(listed: &ListedTool) -> Prompt {
         .collect();
     let mut prompt =
         Prompt::new(listed.name.as_str(), Some(listed.description()), (!arguments.is_empty()).then_some(arguments));
-    prompt.title = title(listed);
+    prompt.title = find_title(listed);
     prompt
 }
 
@@ -57,7 +57,7 @@ pub async fn get(
 }
 
 /// The values of an argument that its schema lists.
-pub fn values(listed: &ListedTool, argument: &str) -> Option<Vec<String>> {
+pub fn find_values(listed: &ListedTool, argument: &str) -> Option<Vec<String>> {
     let schema = listed.model_input_schema();
     let schema = schema["properties"].get(argument).filter(|schema| is_text(schema))?;
     let values = schema["enum"].as_array().into_iter().flatten().filter_map(Value::as_str);

@@ -12,22 +12,22 @@ use serde_json::Value;
 
 use super::library_uris::is_of_library;
 use super::tool_forms;
-use super::tool_forms::{Read, resource};
-use crate::calls::{Asked, Calling, ToolCallRequest, title};
+use super::tool_forms::{Read, find_resource};
+use crate::calls::{Asked, Calling, ToolCallRequest, find_title};
 
 /// The tool that reads a resource, with its arguments.
-pub struct Found<'c> {
+pub struct FoundResource<'c> {
     pub listed: &'c ListedTool,
     arguments: JsonObject,
 }
 
 /// Finds the tool whose resource has this URI. URIs come before templates, and the order of the catalogue counts.
-pub fn find<'c>(catalogue: &'c Catalogue, uri: &str) -> Option<Found<'c>> {
-    let tools = tool_forms::resources(catalogue);
+pub fn find<'c>(catalogue: &'c Catalogue, uri: &str) -> Option<FoundResource<'c>> {
+    let tools = tool_forms::list_resources(catalogue);
     let found = |listed: &&'c ListedTool| {
-        let values = resource(listed)?.values(uri)?;
+        let values = find_resource(listed)?.values(uri)?;
         let arguments = values.into_iter().map(|(name, value)| (name.to_owned(), Value::from(value))).collect();
-        Some(Found { listed, arguments })
+        Some(FoundResource { listed, arguments })
     };
     let exact = tools.iter().filter(|listed| !is_template(listed)).find_map(found);
     exact.or_else(|| tools.iter().filter(|listed| is_template(listed)).find_map(found))
@@ -35,32 +35,32 @@ pub fn find<'c>(catalogue: &'c Catalogue, uri: &str) -> Option<Found<'c>> {
 
 /// Whether a tool reads the resources of a template.
 pub fn is_template(listed: &ListedTool) -> bool {
-    resource(listed).is_some_and(ResourceUri::is_template)
+    find_resource(listed).is_some_and(ResourceUri::is_template)
 }
 
 /// Renders a tool as a resource.
-pub fn shown(listed: &ListedTool) -> Option<Resource> {
-    let mut shown = Resource::new(resource(listed)?.as_str(), listed.name.as_str());
-    shown.title = title(listed);
+pub fn render_resource(listed: &ListedTool) -> Option<Resource> {
+    let mut shown = Resource::new(find_resource(listed)?.as_str(), listed.name.as_str());
+    shown.title = find_title(listed);
     shown.description = Some(listed.description());
     Some(shown)
 }
 
 /// Renders a tool as a template of resources.
-pub fn template(listed: &ListedTool) -> Option<ResourceTemplate> {
-    let mut template = ResourceTemplate::new(resource(listed)?.as_str(), listed.name.as_str());
-    template.title = title(listed);
+pub fn render_template(listed: &ListedTool) -> Option<ResourceTemplate> {
+    let mut template = ResourceTemplate::new(find_resource(listed)?.as_str(), listed.name.as_str());
+    template.title = find_title(listed);
     Some(template.with_description(listed.description()))
 }
 
 /// Calls the tool, and returns its content.
 pub async fn read(
     calling: &Calling,
-    found: Found<'_>,
+    found: FoundResource<'_>,
     request: ReadResourceRequestParams,
     asked: Asked,
 ) -> Result<ReadResourceResponse, ErrorData> {
-    let Found { listed, arguments } = found;
+    let FoundResource { listed, arguments } = found;
     let call = ToolCallRequest {
         name: listed.name.clone(),
         arguments: arguments.into(),
@@ -71,7 +71,7 @@ pub async fn read(
         Read::Asks(questions) => Ok(questions.into()),
         Read::Done(mut result) => {
             let meta = result.meta.take();
-            let mut read = ReadResourceResult::new(contents(result, &request.uri));
+            let mut read = ReadResourceResult::new(build_contents(result, &request.uri));
             read.meta = meta;
             Ok(read.into())
         }
@@ -90,7 +90,7 @@ fn is_of_server(resource: &ResourceContents) -> bool {
 
 /// The content of a result. A resource that the tool added keeps its own URI; links are left out, and so is what claims to be an
 /// artifact or a skill.
-fn contents(result: CallToolResult, uri: &str) -> Vec<ResourceContents> {
+fn build_contents(result: CallToolResult, uri: &str) -> Vec<ResourceContents> {
     // The first text is the output, and stands for an empty one.
     let mut output_type = result.structured_content.is_some().then_some("application/json");
     let content = result.content.into_iter().filter_map(|block| match block {

@@ -46,18 +46,18 @@ pub struct MessageRefused {
 
 #[derive(Deserialize)]
 struct Frame<'a> {
-    #[serde(borrow, default, deserialize_with = "present")]
+    #[serde(borrow, default, deserialize_with = "read_present")]
     jsonrpc: Option<&'a RawValue>,
-    #[serde(borrow, default, deserialize_with = "present")]
+    #[serde(borrow, default, deserialize_with = "read_present")]
     id: Option<&'a RawValue>,
-    #[serde(borrow, default, deserialize_with = "present")]
+    #[serde(borrow, default, deserialize_with = "read_present")]
     method: Option<&'a RawValue>,
-    #[serde(borrow, default, deserialize_with = "present")]
+    #[serde(borrow, default, deserialize_with = "read_present")]
     params: Option<&'a RawValue>,
 }
 
 /// Reads a member that is there, also one that is null.
-fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'de RawValue>, D::Error> {
+fn read_present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'de RawValue>, D::Error> {
     <&RawValue>::deserialize(deserializer).map(Some)
 }
 
@@ -73,26 +73,26 @@ impl<'a> Frame<'a> {
     }
 
     /// The id, if an answer can have it: a text or a whole number of 64 bits.
-    fn own_id(&self) -> Option<&'a RawValue> {
+    fn find_own_id(&self) -> Option<&'a RawValue> {
         let id = self.id.filter(|id| id.get().len() <= ID_BYTES_MAX)?;
         let is_id = id.get().starts_with('"') || id.get().parse::<i64>().is_ok();
         is_id.then_some(id)
     }
 
     /// The name of the method, if it is a text.
-    fn method_name(&self) -> Option<Cow<'a, str>> {
+    fn find_method_name(&self) -> Option<Cow<'a, str>> {
         serde_json::from_str(self.method?.get()).ok()
     }
 }
 
 /// The id of a request, for an answer to it.
-pub fn id_of(body: &[u8]) -> Option<Box<RawValue>> {
-    Frame::read(body)?.own_id().map(ToOwned::to_owned)
+pub fn find_id(body: &[u8]) -> Option<Box<RawValue>> {
+    Frame::read(body)?.find_own_id().map(ToOwned::to_owned)
 }
 
 /// The name of the method of a message.
-pub fn method_of(body: &[u8]) -> Option<Cow<'_, str>> {
-    Frame::read(body)?.method_name()
+pub fn find_method(body: &[u8]) -> Option<Cow<'_, str>> {
+    Frame::read(body)?.find_method_name()
 }
 
 /// Checks the parameters of a request, as its method describes them.
@@ -101,7 +101,7 @@ pub fn method_of(body: &[u8]) -> Option<Cow<'_, str>> {
 /// When they are not those of its method.
 pub fn check_parameters(body: &[u8]) -> Result<(), MessageRefused> {
     let Some(frame) = Frame::read(body) else { return Ok(()) };
-    let (Some(method), Some(id)) = (frame.method_name(), frame.own_id()) else { return Ok(()) };
+    let (Some(method), Some(id)) = (frame.find_method_name(), frame.find_own_id()) else { return Ok(()) };
     let Some(ParameterProblem { place, text }) = find_problem(&method, frame.params.map(RawValue::get)) else {
         return Ok(());
     };
@@ -119,15 +119,15 @@ fn check_frame(frame: &Frame<'_>) -> Result<(), MessageRefused> {
         code: ErrorCode::INVALID_REQUEST,
         message: message.to_owned(),
         data: None,
-        id: frame.own_id().map(ToOwned::to_owned),
+        id: frame.find_own_id().map(ToOwned::to_owned),
     };
     if frame.jsonrpc.is_none_or(|version| version.get() != "\"2.0\"") {
         return Err(refused("jsonrpc: should be \"2.0\""));
     }
-    if frame.id.is_some() && frame.own_id().is_none() {
+    if frame.id.is_some() && frame.find_own_id().is_none() {
         return Err(refused("id: should be a text or a whole number of 64 bits"));
     }
-    match frame.method_name() {
+    match frame.find_method_name() {
         Some(_) => Ok(()),
         None => Err(refused("method: should be a text")),
     }
@@ -151,7 +151,7 @@ pub fn check_message(body: &[u8]) -> Result<(), MessageRefused> {
         code: ErrorCode::INVALID_PARAMS,
         message: format!("{place}: has at most {bytes_max} bytes"),
         data: Some(json!({"type": TOO_LONG, "field": place})),
-        id: frame.own_id().map(ToOwned::to_owned),
+        id: frame.find_own_id().map(ToOwned::to_owned),
     };
     for (place, part) in [("id", id), ("method", method)] {
         if part.is_some_and(|part| part.get().len() > ID_BYTES_MAX) {
@@ -231,12 +231,12 @@ impl MessageRefused {
 mod tests {
     use super::*;
 
-    fn refused(body: &str) -> Option<(i32, String)> {
+    fn find_refusal(body: &str) -> Option<(i32, String)> {
         check_message(body.as_bytes()).err().map(|refused| (refused.code.0, refused.message))
     }
 
     fn of_params(method: &str, params: &Value) -> Option<(i32, String)> {
-        refused(&json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).to_string())
+        find_refusal(&json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).to_string())
     }
 
     #[test]
@@ -252,10 +252,10 @@ mod tests {
             let body = format!(
                 r#"{{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {{"arguments": {arguments}}}}}"#
             );
-            let (code, message) = refused(&body).unwrap();
+            let (code, message) = find_refusal(&body).unwrap();
             assert!(code == -32700 && message.starts_with(told), "{message}");
         }
-        assert_eq!(refused(r#"{"a": 1, "b": 18446744073709551615}"#), None);
+        assert_eq!(find_refusal(r#"{"a": 1, "b": 18446744073709551615}"#), None);
     }
 
     #[test]
@@ -290,7 +290,7 @@ mod tests {
         assert_eq!(of_params("tools/list", &many(300)), Some((-32602, "params: has at most 262144 bytes".to_owned())));
         assert!(of_params("tools/list", &json!(vec![1; 200_000])).is_some());
         let long_id = json!({"jsonrpc": "2.0", "id": "x".repeat(300), "method": "tools/list"}).to_string();
-        assert_eq!(refused(&long_id), Some((-32602, "id: has at most 256 bytes".to_owned())));
+        assert_eq!(find_refusal(&long_id), Some((-32602, "id: has at most 256 bytes".to_owned())));
     }
 
     #[test]
@@ -304,7 +304,7 @@ mod tests {
             (json!({"jsonrpc": "2.0", "id": {}, "method": "ping"}), "id: should be"),
             (json!({"jsonrpc": "2.0", "id": 1, "method": null}), "method: should be"),
         ] {
-            let (code, message) = refused(&body.to_string()).unwrap_or_else(|| panic!("{body}"));
+            let (code, message) = find_refusal(&body.to_string()).unwrap_or_else(|| panic!("{body}"));
             assert!(code == -32600 && message.starts_with(expected), "{body}: {message}");
         }
         for body in [
@@ -313,7 +313,7 @@ mod tests {
             json!({"jsonrpc": "2.0", "method": "notifications/initialized"}),
             json!({"jsonrpc": "2.0", "id": 1, "result": {}}),
         ] {
-            assert_eq!(refused(&body.to_string()), None, "{body}");
+            assert_eq!(find_refusal(&body.to_string()), None, "{body}");
         }
     }
 
@@ -321,7 +321,7 @@ mod tests {
     fn what_is_no_message_is_left_to_its_reader() {
         let batch = json!(["x".repeat(300)]).to_string();
         for other in ["[]", "1", "[{}]", r#"{"params": 1}"#, &batch] {
-            assert_eq!(refused(other), None, "{other}");
+            assert_eq!(find_refusal(other), None, "{other}");
         }
     }
 }

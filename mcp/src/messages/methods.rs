@@ -1,5 +1,5 @@
 //! The methods that this server answers, each with the bytes of its result and the kind of its work. The bytes are enforced by
-//! [`bounded`], those of a message by [`super::message`] and the route.
+//! [`check_bounds`], those of a message by [`super::message`] and the route.
 
 use std::io::{self, Write};
 
@@ -40,39 +40,39 @@ pub struct McpMethod {
 
 /// All methods, in alphabetical order.
 pub const METHODS: [McpMethod; 20] = [
-    method("completion/complete", OBJECT, Work::Lists),
-    method("initialize", OBJECT, Work::Memory),
-    method("logging/setLevel", EMPTY, Work::Memory),
-    method("ping", EMPTY, Work::Memory),
-    method("prompts/get", PAGE, Work::Runs),
-    method("prompts/list", PROMPTS, Work::Lists),
-    method("resources/list", PAGE, Work::Lists),
-    method("resources/read", PAGE, Work::Runs),
-    method("resources/subscribe", EMPTY, Work::Reads),
-    method("resources/templates/list", PAGE, Work::Memory),
-    method("resources/unsubscribe", EMPTY, Work::Memory),
-    method("server/discover", OBJECT, Work::Memory),
-    method("skills/get", OBJECT, Work::Reads),
-    method("skills/list", PAGE, Work::Lists),
+    build_method("completion/complete", OBJECT, Work::Lists),
+    build_method("initialize", OBJECT, Work::Memory),
+    build_method("logging/setLevel", EMPTY, Work::Memory),
+    build_method("ping", EMPTY, Work::Memory),
+    build_method("prompts/get", PAGE, Work::Runs),
+    build_method("prompts/list", PROMPTS, Work::Lists),
+    build_method("resources/list", PAGE, Work::Lists),
+    build_method("resources/read", PAGE, Work::Runs),
+    build_method("resources/subscribe", EMPTY, Work::Reads),
+    build_method("resources/templates/list", PAGE, Work::Memory),
+    build_method("resources/unsubscribe", EMPTY, Work::Memory),
+    build_method("server/discover", OBJECT, Work::Memory),
+    build_method("skills/get", OBJECT, Work::Reads),
+    build_method("skills/list", PAGE, Work::Lists),
     McpMethod {
         name: "subscriptions/listen",
         request_bytes_max: PARAMETERS_BYTES_MAX,
         result_bytes_max: None,
         work: Work::Stream,
     },
-    method("tasks/cancel", EMPTY, Work::Writes),
-    method("tasks/get", RESULT, Work::Reads),
-    method("tasks/update", EMPTY, Work::AgentRuns),
-    method("tools/call", RESULT, Work::Runs),
-    method("tools/list", PAGE, Work::Memory),
+    build_method("tasks/cancel", EMPTY, Work::Writes),
+    build_method("tasks/get", RESULT, Work::Reads),
+    build_method("tasks/update", EMPTY, Work::AgentRuns),
+    build_method("tools/call", RESULT, Work::Runs),
+    build_method("tools/list", PAGE, Work::Memory),
 ];
 
-const fn method(name: &'static str, bytes: usize, work: Work) -> McpMethod {
-    McpMethod { name, request_bytes_max: parameters_bytes(name), result_bytes_max: Some(bytes), work }
+const fn build_method(name: &'static str, bytes: usize, work: Work) -> McpMethod {
+    McpMethod { name, request_bytes_max: find_parameters_bytes(name), result_bytes_max: Some(bytes), work }
 }
 
 /// Bytes of the parameters of a method.
-const fn parameters_bytes(name: &str) -> usize {
+const fn find_parameters_bytes(name: &str) -> usize {
     match name.as_bytes() {
         b"initialize" => INITIALIZE_BYTES_MAX,
         b"prompts/get" | b"tasks/update" | b"tools/call" => PAYLOAD,
@@ -81,7 +81,7 @@ const fn parameters_bytes(name: &str) -> usize {
 }
 
 /// Refuses a result that is longer than the bound of its method. The SDK keeps a result several times while it sends it.
-pub fn bounded<R: MethodResult>(method: &str, result: Result<R, ErrorData>) -> Result<R, ErrorData> {
+pub fn check_bounds<R: MethodResult>(method: &str, result: Result<R, ErrorData>) -> Result<R, ErrorData> {
     let result = result?;
     let row = METHODS.iter().find(|row| row.name == method);
     let Some(bytes_max) = row.and_then(|row| row.result_bytes_max) else { return Ok(result) };
@@ -192,7 +192,7 @@ mod tests {
         let of_sdk = |row: &&McpMethod| OF_SDK.contains(&row.name);
         let has_content = |row: &&McpMethod| row.result_bytes_max.is_some_and(|bytes| bytes > EMPTY);
         for row in METHODS.iter().filter(|row| has_content(row) && !of_sdk(row)) {
-            assert!(source.contains(&format!("bounded(\"{}\"", row.name)), "{} is not bounded", row.name);
+            assert!(source.contains(&format!("check_bounds(\"{}\"", row.name)), "{} is not bounded", row.name);
         }
     }
 
@@ -200,7 +200,7 @@ mod tests {
     fn a_longer_result_is_refused() {
         let result = |bytes: usize| CompleteResult::new(CompletionInfo::new(vec!["x".repeat(bytes)]).unwrap());
         let frame = serde_json::to_string(&result(0)).unwrap().len();
-        let is_sent = |bytes: usize| bounded("completion/complete", Ok(result(bytes - frame))).is_ok();
+        let is_sent = |bytes: usize| check_bounds("completion/complete", Ok(result(bytes - frame))).is_ok();
         assert!(is_sent(OBJECT));
         assert!(!is_sent(OBJECT + 1));
     }

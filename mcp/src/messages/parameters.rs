@@ -114,18 +114,22 @@ fn find_in<P: DeserializeOwned>(params: &str) -> Option<ParameterProblem> {
     if let Some(name) = text.strip_prefix("missing field `").and_then(|rest| rest.strip_suffix('`')) {
         return Some(ParameterProblem { place: format!("{place}/{name}"), text: "is missing".to_owned() });
     }
-    Some(ParameterProblem { place, text: plain(text) })
+    Some(ParameterProblem { place, text: rephrase(text) })
 }
 
 /// A message of the parser in the words of JSON.
-fn plain(text: &str) -> String {
+fn rephrase(text: &str) -> String {
     if text.starts_with("data did not match any variant") {
         return "has another type or other fields than the protocol describes".to_owned();
     }
     // The names of the SDK's types tell a client nothing. Of an array, the parser tells the length.
     if let Some((found, _)) = text.split_once("expected struct ") {
         let is_array = text.starts_with("invalid length");
-        return if is_array { "should be an object".to_owned() } else { plain(&format!("{found}expected an object")) };
+        return if is_array {
+            "should be an object".to_owned()
+        } else {
+            rephrase(&format!("{found}expected an object"))
+        };
     }
     text.replace("a sequence", "an array")
         .replace("sequence", "array")
@@ -140,7 +144,7 @@ mod tests {
     use super::*;
     use crate::MCP_METHODS;
 
-    fn told(method: &str, params: &Value) -> Option<String> {
+    fn find_message(method: &str, params: &Value) -> Option<String> {
         find_problem(method, Some(&params.to_string())).map(|problem| format!("{}: {}", problem.place, problem.text))
     }
 
@@ -187,11 +191,13 @@ mod tests {
                 "params/protocolVersion: is missing",
             ),
         ] {
-            let found = told(method, &params);
+            let found = find_message(method, &params);
             assert!(found.as_deref().is_some_and(|found| found.starts_with(expected)), "{method} {params}: {found:?}");
         }
         let level = json!({"_meta": {"progressToken": {}}});
-        assert!(told("tools/list", &level).is_some_and(|found| found.starts_with("params/_meta/progressToken: ")));
+        assert!(
+            find_message("tools/list", &level).is_some_and(|found| found.starts_with("params/_meta/progressToken: "))
+        );
     }
 
     #[test]
@@ -207,7 +213,7 @@ mod tests {
             ("no/such", json!({"_meta": []})),
             ("resources/subscribe", json!({"_meta": {"io.modelcontextprotocol/protocolVersion": "2026-07-28"}})),
         ] {
-            assert_eq!(told(method, &params), None, "{method} {params}");
+            assert_eq!(find_message(method, &params), None, "{method} {params}");
         }
         assert!(find_problem("ping", None).is_none());
     }
@@ -215,7 +221,7 @@ mod tests {
     #[test]
     fn every_method_is_known() {
         for method in MCP_METHODS {
-            assert!(told(method.name, &json!({"_meta": 1})).is_some(), "{}", method.name);
+            assert!(find_message(method.name, &json!({"_meta": 1})).is_some(), "{}", method.name);
         }
     }
 }

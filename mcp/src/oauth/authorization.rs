@@ -35,15 +35,15 @@ impl Authorization {
     /// Reads and checks a request. All errors are shown, and none is sent to the client: everyone can be a client, and lead users who have
     /// done nothing from here to a page of his own (RFC 9700, section 4.11.2).
     pub async fn read(asked: Asked<'_>, parameters: &Parameters, issuer: String) -> Result<Self, AuthorizationRefused> {
-        let client = Client::find(asked, parameters.required("client_id")?).await?;
-        let Some(uri) = client.redirect_uri(parameters.required("redirect_uri")?) else {
+        let client = Client::find(asked, parameters.require_value("client_id")?).await?;
+        let Some(uri) = client.redirect_uri(parameters.require_value("redirect_uri")?) else {
             let text = "the `redirect_uri` is none of the client's, or it is neither https, nor http on a loopback address, nor the \
                 scheme of an application in reverse-domain form such as com.example.app:/callback";
             return Err(OauthError::invalid_request(text).into());
         };
-        let state = parameters.optional("state")?.map(str::to_owned);
+        let state = parameters.find_value("state")?.map(str::to_owned);
         let redirect = Redirect { uri, state, issuer };
-        let (gateway, challenge) = terms(parameters, &redirect.issuer)?;
+        let (gateway, challenge) = parse_terms(parameters, &redirect.issuer)?;
         Ok(Self { client, redirect, gateway, challenge })
     }
 
@@ -62,20 +62,20 @@ impl Authorization {
     }
 }
 
-fn terms(parameters: &Parameters, issuer: &str) -> Result<(GatewayUrl, PkceChallenge), OauthError> {
-    if parameters.required("response_type")? != "code" {
+fn parse_terms(parameters: &Parameters, issuer: &str) -> Result<(GatewayUrl, PkceChallenge), OauthError> {
+    if parameters.require_value("response_type")? != "code" {
         return Err(OauthError::new("unsupported_response_type", "the `response_type` should be `code`"));
     }
-    if parameters.optional("code_challenge_method")? != Some("S256") {
+    if parameters.find_value("code_challenge_method")? != Some("S256") {
         return Err(OauthError::invalid_request("the `code_challenge_method` should be `S256`"));
     }
-    let challenge = PkceChallenge::parse(parameters.required("code_challenge")?);
+    let challenge = PkceChallenge::parse(parameters.require_value("code_challenge")?);
     let challenge = challenge.map_err(|error| OauthError::invalid_request(error.to_string()))?;
-    let scope = parameters.optional("scope")?.unwrap_or(SCOPE);
+    let scope = parameters.find_value("scope")?.unwrap_or(SCOPE);
     if !scope.split(' ').any(|scope| scope == SCOPE) {
         return Err(OauthError::new("invalid_scope", format!("the only scope is `{SCOPE}`")));
     }
-    let Some(resource) = parameters.optional("resource")? else {
+    let Some(resource) = parameters.find_value("resource")? else {
         return Err(OauthError::new("invalid_target", "`resource` is missing: the URL of the MCP endpoint"));
     };
     let gateway = GatewayUrl::parse(resource, issuer);

@@ -3,12 +3,12 @@
 use std::net::IpAddr;
 
 use api_kit::error::Error;
-use api_kit::server::client_of;
+use api_kit::server::find_client;
 use registry::is_registered_client_id;
 use runner::DocumentRefused;
 use url::Url;
 
-use super::document::{ClientMetadata, document_url};
+use super::document::{ClientMetadata, parse_document_url};
 use super::error::OauthError;
 use super::redirect::RedirectUri;
 use super::refused::AuthorizationRefused;
@@ -39,7 +39,7 @@ const DOCUMENT_TEXT: &str = "the document of the client is refused: its host can
     `token_endpoint_auth_method` `none` (this server knows public clients only), and its 1 to 32 `redirect_uris` https, a \
     loopback address, or a scheme in reverse-domain form. A failure is remembered for 30 s; the log of the server has the reason";
 
-fn document_refused(refused: DocumentRefused) -> AuthorizationRefused {
+fn refuse_document(refused: DocumentRefused) -> AuthorizationRefused {
     match refused {
         DocumentRefused::Unavailable => OauthError::new("invalid_client", DOCUMENT_TEXT).into(),
         DocumentRefused::Busy => {
@@ -54,7 +54,7 @@ fn document_refused(refused: DocumentRefused) -> AuthorizationRefused {
 
 impl Client {
     pub(super) async fn find(asked: Asked<'_>, id: &str) -> Result<Self, AuthorizationRefused> {
-        if let Some(url) = document_url(id) {
+        if let Some(url) = parse_document_url(id) {
             return Self::of_document(asked, id, &url).await;
         }
         let known = match is_registered_client_id(id) {
@@ -73,10 +73,10 @@ impl Client {
     /// Reads the document of a client, for the user agent with this address. All failures look the same: they would tell which
     /// ports of other hosts are open, and what answers there.
     async fn of_document(asked: Asked<'_>, id: &str, url: &Url) -> Result<Self, AuthorizationRefused> {
-        let bytes = asked.server.documents.read(id, asked.address.map(client_of)).await.map_err(document_refused)?;
+        let bytes = asked.server.documents.read(id, asked.address.map(find_client)).await.map_err(refuse_document)?;
         let metadata = ClientMetadata::of_document(&bytes, id).map_err(|reason| {
             tracing::info!(client = id, reason, "the document of a client is refused");
-            document_refused(DocumentRefused::Unavailable)
+            refuse_document(DocumentRefused::Unavailable)
         })?;
         let host = url.host_str().map(str::to_owned);
         Ok(Self { id: id.to_owned(), name: metadata.name(), host, redirect_uris: metadata.redirect_uris })

@@ -36,9 +36,9 @@ impl<'a> Consent<'a> {
     /// Reads a form. Absent fields are wrong ones.
     pub fn read(parameters: &'a Parameters) -> Result<Self, OauthError> {
         Ok(Self {
-            user: parameters.optional("user")?.unwrap_or_default().trim(),
-            api_key: parameters.optional("api_key")?.unwrap_or_default().trim(),
-            is_allowed: parameters.optional("decision")? == Some("allow"),
+            user: parameters.find_value("user")?.unwrap_or_default().trim(),
+            api_key: parameters.find_value("api_key")?.unwrap_or_default().trim(),
+            is_allowed: parameters.find_value("decision")? == Some("allow"),
         })
     }
 

@@ -73,12 +73,12 @@ impl ClientMetadata {
 
     /// The name to show, if the client has one.
     pub(super) fn name(&self) -> Option<String> {
-        self.client_name.as_deref().map(text::name).filter(|name| !name.is_empty())
+        self.client_name.as_deref().map(text::escape_name).filter(|name| !name.is_empty())
     }
 }
 
 /// Parses the id of a client that has a document: an HTTPS URL with a path, in its normal form.
-pub(super) fn document_url(client_id: &str) -> Option<Url> {
+pub(super) fn parse_document_url(client_id: &str) -> Option<Url> {
     let url = Url::parse(client_id).ok().filter(|_| client_id.len() <= CLIENT_ID_BYTES_MAX)?;
     let has_user = !url.username().is_empty() || url.password().is_some();
     let is_normal = url.as_str() == client_id && !has_user && url.fragment().is_none();
@@ -135,7 +135,7 @@ mod tests {
 
     #[test]
     fn the_id_of_a_client_is_the_normal_form_of_an_https_url_with_a_path() {
-        assert!(document_url(ID).is_some() && document_url("https://localhost:3000/c").is_some());
+        assert!(parse_document_url(ID).is_some() && parse_document_url("https://localhost:3000/c").is_some());
         for id in [
             "http://app.example.com/client.json",
             "https://app.example.com",
@@ -148,7 +148,7 @@ mod tests {
             "lcl_x",
             &format!("https://app.example.com/{}", "x".repeat(CLIENT_ID_BYTES_MAX)),
         ] {
-            assert!(document_url(id).is_none(), "{id}");
+            assert!(parse_document_url(id).is_none(), "{id}");
         }
     }
 }

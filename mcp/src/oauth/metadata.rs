@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::SCOPE;
 
 /// Describes the server with this base URL, which is its issuer.
-pub fn authorization_server(base: &str, accepts_registrations: bool) -> Value {
+pub fn describe_authorization_server(base: &str, accepts_registrations: bool) -> Value {
     let mut described = json!({
         "issuer": base,
         "authorization_endpoint": format!("{base}/oauth/authorize"),

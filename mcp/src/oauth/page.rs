@@ -11,7 +11,7 @@ use axum::response::{IntoResponse, Response};
 use super::authorization::{Authorization, REPEATED};
 use super::error::OauthError;
 use super::parameters::Parameters;
-use super::text::html;
+use super::text::escape_html;
 
 const POLICY: &str = "default-src 'none'; style-src 'self'; img-src data:; base-uri 'none'; frame-ancestors 'none'";
 const BEGINNING: &str = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" \
@@ -37,56 +37,56 @@ pub struct PageResponse {
 
 impl Page<'_> {
     /// The page before an attempt.
-    pub fn response(&self) -> PageResponse {
+    pub fn respond(&self) -> PageResponse {
         let status = if self.problem.is_some() { StatusCode::FORBIDDEN } else { StatusCode::OK };
-        let policy = format!("{POLICY}; form-action 'self' {}", self.asked.uri().policy_source());
+        let policy = format!("{POLICY}; form-action 'self' {}", self.asked.uri().build_policy_source());
         PageResponse {
             status,
-            text: format!("{BEGINNING}{}{}{END}", self.question(), self.form()),
+            text: format!("{BEGINNING}{}{}{END}", self.render_question(), self.render_form()),
             policy,
             retry_after_seconds: None,
         }
     }
 
     /// The page after an attempt too many. Other errors are those of the API.
-    pub fn limited(mut self, error: Error) -> Result<PageResponse, Error> {
+    pub fn respond_to_limit(mut self, error: Error) -> Result<PageResponse, Error> {
         let Error::RateLimited { .. } = error else { return Err(error) };
         self.problem = Some(format!("Too many attempts to sign in. {error}"));
         let retry_after_seconds = error.into_refusal().ok().and_then(|refusal| refusal.retry_after_seconds());
-        Ok(PageResponse { status: StatusCode::TOO_MANY_REQUESTS, retry_after_seconds, ..self.response() })
+        Ok(PageResponse { status: StatusCode::TOO_MANY_REQUESTS, retry_after_seconds, ..self.respond() })
     }
 
-    fn question(&self) -> String {
+    fn render_question(&self) -> String {
         let Authorization { client, gateway, .. } = self.asked;
         let name = client.name.as_deref().unwrap_or("A client without a name");
         let host = match &client.host {
-            Some(host) => format!("described by <code>{}</code>", html(host)),
+            Some(host) => format!("described by <code>{}</code>", escape_html(host)),
             None => "which <strong>registered itself</strong>: nobody has checked its name".to_owned(),
         };
         let place = match self.asked.uri().is_loopback() {
             true => {
                 "a program on <strong>your own computer</strong>. Go on only if you have just started it".to_owned()
             }
-            false => format!("<code>{}</code>", html(&self.asked.uri().place())),
+            false => format!("<code>{}</code>", escape_html(&self.asked.uri().describe_place())),
         };
-        let (organization, agent) = (html(gateway.organization.as_str()), html(gateway.agent.as_str()));
+        let (organization, agent) = (escape_html(gateway.organization.as_str()), escape_html(gateway.agent.as_str()));
         format!(
             "<h1>Allow access?</h1>\n<p><strong>{}</strong>, {host}, asks to see and call the tools of <strong>{agent}</strong> in \
             the organisation <strong>{organization}</strong>, with all your rights there.</p>\n<p>The access is sent to \
             {place}.</p>\n",
-            html(name)
+            escape_html(name)
         )
     }
 
-    fn form(&self) -> String {
+    fn render_form(&self) -> String {
         let problem =
-            self.problem.as_ref().map(|text| format!("<p role=\"alert\"><strong>{}</strong></p>\n", html(text)));
+            self.problem.as_ref().map(|text| format!("<p role=\"alert\"><strong>{}</strong></p>\n", escape_html(text)));
         let hidden: String = REPEATED
             .iter()
-            .filter_map(|name| Some((name, self.parameters.optional(name).ok()??)))
-            .map(|(name, value)| format!("<input type=\"hidden\" name=\"{name}\" value=\"{}\">\n", html(value)))
+            .filter_map(|name| Some((name, self.parameters.find_value(name).ok()??)))
+            .map(|(name, value)| format!("<input type=\"hidden\" name=\"{name}\" value=\"{}\">\n", escape_html(value)))
             .collect();
-        let user = html(self.parameters.optional("user").ok().flatten().unwrap_or_default());
+        let user = escape_html(self.parameters.find_value("user").ok().flatten().unwrap_or_default());
         format!(
             "{}<form method=\"post\" action=\"/oauth/authorize\">\n{hidden}<p><label>User<br><input name=\"user\" value=\"{user}\" \
             autocomplete=\"username\" required></label></p>\n<p><label>API key<br><input name=\"api_key\" type=\"password\" \
@@ -107,7 +107,7 @@ impl PageResponse {
         let (status, code, text) = (error.kind().status(), error.code(), error.to_string());
         let text = format!(
             "{BEGINNING}<h1>Try again in a moment</h1>\n<p role=\"alert\"><code>{code}</code>: {}</p>\n{END}",
-            html(&text)
+            escape_html(&text)
         );
         let retry_after_seconds = error.into_refusal().ok().and_then(|refusal| refusal.retry_after_seconds());
         Ok(Self { status, text, policy: format!("{POLICY}; form-action 'none'"), retry_after_seconds })
@@ -118,8 +118,8 @@ impl PageResponse {
         let text = format!(
             "{BEGINNING}<h1>This sign-in does not work</h1>\n<p role=\"alert\"><code>{}</code>: {}.</p>\n<p>Go back to the \
             program that sent you here, and tell its authors.</p>\n{END}",
-            html(error.error),
-            html(&error.error_description)
+            escape_html(error.error),
+            escape_html(&error.error_description)
         );
         let policy = format!("{POLICY}; form-action 'none'");
         Self { status: StatusCode::BAD_REQUEST, text, policy, retry_after_seconds: None }

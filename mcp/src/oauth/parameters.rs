@@ -51,7 +51,7 @@ impl Parameters {
     }
 
     /// The value of a parameter that may be absent.
-    pub fn optional(&self, name: &str) -> Result<Option<&str>, OauthError> {
+    pub fn find_value(&self, name: &str) -> Result<Option<&str>, OauthError> {
         let mut values = self.0.iter().filter(|(key, _)| key == name).map(|(_, value)| value.as_str());
         match (values.next(), values.next()) {
             (_, Some(_)) => Err(OauthError::invalid_request(format!("`{name}` is repeated"))),
@@ -59,8 +59,8 @@ impl Parameters {
         }
     }
 
-    pub fn required(&self, name: &str) -> Result<&str, OauthError> {
-        self.optional(name)?.ok_or_else(|| OauthError::invalid_request(format!("`{name}` is missing")))
+    pub fn require_value(&self, name: &str) -> Result<&str, OauthError> {
+        self.find_value(name)?.ok_or_else(|| OauthError::invalid_request(format!("`{name}` is missing")))
     }
 }
 
@@ -76,11 +76,11 @@ mod tests {
     #[test]
     fn a_parameter_has_one_value() {
         let parameters = Parameters::parse(b"a=1&b=2&b=3&c=&d=%20x+y").unwrap();
-        assert_eq!(parameters.required("a").unwrap(), "1");
-        assert!(parameters.optional("b").is_err());
-        assert_eq!(parameters.optional("c").unwrap(), None);
-        assert!(parameters.required("c").is_err());
-        assert_eq!(parameters.required("d").unwrap(), " x y");
+        assert_eq!(parameters.require_value("a").unwrap(), "1");
+        assert!(parameters.find_value("b").is_err());
+        assert_eq!(parameters.find_value("c").unwrap(), None);
+        assert!(parameters.require_value("c").is_err());
+        assert_eq!(parameters.require_value("d").unwrap(), " x y");
     }
 
     #[test]

@@ -64,7 +64,7 @@ impl RedirectUri {
     }
 
     /// The place that people recognise: the host, or the scheme of an application.
-    pub(super) fn place(&self) -> String {
+    pub(super) fn describe_place(&self) -> String {
         match self.url.scheme() {
             "http" | "https" => self.url.host_str().unwrap_or_default().to_owned(),
             scheme => format!("{scheme}:"),
@@ -72,7 +72,7 @@ impl RedirectUri {
     }
 
     /// The source of a content security policy that permits to be sent here. Policies have no IPv6 addresses.
-    pub(super) fn policy_source(&self) -> String {
+    pub(super) fn build_policy_source(&self) -> String {
         let scheme = self.url.scheme();
         match (scheme, self.url.host()) {
             ("http" | "https", Some(Host::Domain(_) | Host::Ipv4(_))) => {
@@ -116,16 +116,16 @@ fn is_loopback(url: &Url) -> bool {
 impl Redirect {
     /// Sends a code to the client.
     pub fn with_code(&self, code: &str) -> Result<Response, Error> {
-        self.with(&[("code", code)])
+        self.respond_with(&[("code", code)])
     }
 
     /// Sends an error to the client.
     pub fn with_error(&self, error: &OauthError) -> Result<Response, Error> {
-        self.with(&[("error", error.error), ("error_description", &error.error_description)])
+        self.respond_with(&[("error", error.error), ("error_description", &error.error_description)])
     }
 
     /// The response with the client's state and the name of this server (RFC 9207).
-    fn with(&self, pairs: &[(&str, &str)]) -> Result<Response, Error> {
+    fn respond_with(&self, pairs: &[(&str, &str)]) -> Result<Response, Error> {
         let mut url = self.uri.url.clone();
         url.query_pairs_mut().extend_pairs(pairs);
         if let Some(state) = &self.state {
@@ -219,7 +219,7 @@ mod tests {
             ("com.example.app://x/y", "com.example.app:", "com.example.app:"),
         ] {
             let uri = RedirectUri::parse(uri).unwrap();
-            assert_eq!((uri.policy_source().as_str(), uri.place().as_str()), (source, place));
+            assert_eq!((uri.build_policy_source().as_str(), uri.describe_place().as_str()), (source, place));
         }
     }
 

@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 use api_kit::error::Error;
-use api_kit::server::client_of;
+use api_kit::server::find_client;
 use registry::{RegisteredClient, Store};
 
 use super::document::ClientMetadata;
@@ -32,7 +32,7 @@ pub async fn register(
     let metadata = ClientMetadata::parse(document).map_err(refused)?;
     metadata.check().map_err(refused)?;
     let name = metadata.name().unwrap_or_default();
-    let address = address.map(|address| client_of(address).to_string()).unwrap_or_default();
+    let address = address.map(|address| find_client(address).to_string()).unwrap_or_default();
     let registered = store.access().register_client(name, metadata.redirect_uris, address).await;
     registered.map_err(|error| RegistrationRefused::Failed(error.into()))
 }

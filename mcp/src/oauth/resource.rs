@@ -1,7 +1,7 @@
 //! The URL of an MCP endpoint, which a client asks access to (RFC 8707).
 
 use agents::AgentReference;
-use api_kit::public_url::canonical;
+use api_kit::public_url::canonicalize;
 use registry::OrganizationId;
 
 /// The URL of an MCP endpoint of this server.
@@ -15,7 +15,7 @@ pub struct GatewayUrl {
 impl GatewayUrl {
     /// Parses a URL below the base of this server, in any spelling of its host. Whether there is such a gateway is not checked.
     pub fn parse(text: &str, base: &str) -> Option<Self> {
-        let url = canonical(text);
+        let url = canonicalize(text);
         let segments: Vec<&str> = url.strip_prefix(base)?.split('/').collect();
         let ["", "v1", organization, "mcp", agent] = segments[..] else { return None };
         let (organization, agent) = (OrganizationId::parse(organization).ok()?, AgentReference::parse(agent).ok()?);

@@ -6,13 +6,13 @@ use registry::visible;
 const NAME_CHARACTERS_MAX: usize = 80;
 
 /// Returns a name on one line. Hidden characters are shown as escapes: the person sees that the name has them.
-pub(super) fn name(text: &str) -> String {
+pub(super) fn escape_name(text: &str) -> String {
     let words: Vec<_> = text.split_whitespace().map(visible).collect();
     words.join(" ").chars().take(NAME_CHARACTERS_MAX).collect()
 }
 
 /// Escapes a text for HTML, in content and in quoted attributes.
-pub(super) fn html(text: &str) -> String {
+pub(super) fn escape_html(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
@@ -33,13 +33,13 @@ mod tests {
 
     #[test]
     fn a_name_is_one_short_visible_line() {
-        assert_eq!(name("  My\tClient\n2 "), "My Client 2");
-        assert_eq!(name("a\u{202e}b\u{200b}\u{e0041}c"), "a\\u{202e}b\\u{200b}\\u{e0041}c");
-        assert_eq!(name(&"é".repeat(1_000)).chars().count(), NAME_CHARACTERS_MAX);
+        assert_eq!(escape_name("  My\tClient\n2 "), "My Client 2");
+        assert_eq!(escape_name("a\u{202e}b\u{200b}\u{e0041}c"), "a\\u{202e}b\\u{200b}\\u{e0041}c");
+        assert_eq!(escape_name(&"é".repeat(1_000)).chars().count(), NAME_CHARACTERS_MAX);
     }
 
     #[test]
     fn markup_is_text() {
-        assert_eq!(html(r#"<a b="c" d='e'>&"#), "&lt;a b=&quot;c&quot; d=&#39;e&#39;&gt;&amp;");
+        assert_eq!(escape_html(r#"<a b="c" d='e'>&"#), "&lt;a b=&quot;c&quot; d=&#39;e&#39;&gt;&amp;");
     }
 }

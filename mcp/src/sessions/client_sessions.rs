@@ -4,7 +4,7 @@
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use api_kit::body_end::{OnBodyEnd, with_end};
+use api_kit::body_end::{OnBodyEnd, attach_end};
 use api_kit::error::Error;
 use axum::http::HeaderMap;
 use axum::response::Response;
@@ -16,7 +16,7 @@ use tokio::time::timeout;
 
 use super::session_table::{Owner, SessionNumber, SessionTable};
 use crate::calls::Scope;
-use crate::messages::method_of;
+use crate::messages::find_method;
 
 /// The header with the id of a session.
 pub const SESSION: &str = "mcp-session-id";
@@ -88,7 +88,7 @@ impl Sessions {
     /// Notes that a client uses its session. `None` for a session that is not of the request's user and agent.
     pub fn begin_use(&self, headers: &HeaderMap, scope: &Scope) -> Option<SessionUse> {
         let id = headers.get(SESSION)?.to_str().ok()?;
-        let number = self.table.lock().begin_use(id, &owner_of(scope))?;
+        let number = self.table.lock().begin_use(id, &find_owner(scope))?;
         Some(SessionUse { number, table: self.table.clone() })
     }
 
@@ -101,10 +101,10 @@ impl Sessions {
         if message.len() > INITIALIZE_BYTES_MAX {
             return Err(Error::TooLarge { bytes_max: INITIALIZE_BYTES_MAX });
         }
-        if method_of(message).is_none_or(|method| method != INITIALIZE) {
+        if find_method(message).is_none_or(|method| method != INITIALIZE) {
             return Ok(None);
         }
-        let (number, evicted) = self.table.lock().add(owner_of(scope)).ok_or_else(too_many_sessions)?;
+        let (number, evicted) = self.table.lock().add(find_owner(scope)).ok_or_else(refuse_session)?;
         if let Some(evicted) = evicted {
             self.end(evicted);
         }
@@ -158,18 +158,18 @@ impl SessionUse {
     }
 
     /// Keeps the session in use until the response has ended.
-    pub fn until_end_of(self, response: Response) -> Response {
-        with_end(response, self)
+    pub fn keep_until_end_of(self, response: Response) -> Response {
+        attach_end(response, self)
     }
 }
 
-fn too_many_sessions() -> Error {
+fn refuse_session() -> Error {
     let detail =
         "All of your MCP sessions have a request in progress. End one, or wait for its response, then begin another.";
     Error::TooMany { code: "too_many_sessions", detail: detail.into() }
 }
 
-fn owner_of(scope: &Scope) -> Owner {
+fn find_owner(scope: &Scope) -> Owner {
     let Scope { principal, running, .. } = scope;
     let (organization, account): (OrganizationId, AccountId) =
         (principal.organization.clone(), principal.account.clone());

@@ -59,7 +59,7 @@ impl SessionTable {
     /// Adds a session that is about to begin, and removes another one if a bound is reached. Returns the id of the removed one. `None`
     /// when none can be removed.
     pub fn add(&mut self, owner: Owner) -> Option<(SessionNumber, Option<Arc<str>>)> {
-        let evicted = match self.full_group(&owner) {
+        let evicted = match self.find_full_group(&owner) {
             Some(group) => Some(self.evict(&group)?),
             None => None,
         };
@@ -121,7 +121,7 @@ impl SessionTable {
 
     /// Returns the sessions of which one has to end before another one of an owner begins: those of the user, or those of the user with
     /// most sessions in a full organisation or in the largest organisation of a full server. `None` while all bounds are kept.
-    fn full_group(&self, owner: &Owner) -> Option<Vec<SessionNumber>> {
+    fn find_full_group(&self, owner: &Owner) -> Option<Vec<SessionNumber>> {
         let users = self.organizations.get(&owner.organization);
         let own = users.and_then(|users| users.get(&owner.account)).filter(|own| own.len() >= SESSIONS_OF_USER_MAX);
         if let Some(own) = own {

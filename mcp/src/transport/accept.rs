@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use sse_stream::SseByteStream;
 
-use super::transport_refusal::{EVENTS, JSON, json_rpc_error};
+use super::transport_refusal::{EVENTS, JSON, build_json_rpc_error};
 
 /// Both forms of a response.
 pub const BOTH: HeaderValue = HeaderValue::from_static("application/json, text/event-stream");
@@ -36,7 +36,7 @@ impl Accepted {
         let ranges: Vec<_> = headers.get_all(ACCEPT).iter().filter_map(|value| value.to_str().ok()).collect();
         let is_accepted = |kind: &str, group: &str| {
             let ranges = ranges.iter().flat_map(|value| value.split(','));
-            ranges.filter_map(accepted_range).any(|range| range == kind || range == group || range == "*/*")
+            ranges.filter_map(parse_accepted_range).any(|range| range == kind || range == group || range == "*/*")
         };
         let has_header = headers.contains_key(ACCEPT);
         let accepted = match (is_accepted(JSON, "application/*"), is_accepted(EVENTS, "text/*")) {
@@ -53,7 +53,7 @@ impl Accepted {
 }
 
 /// The media range of an element of the header, in small letters; `None` for one with the weight zero.
-fn accepted_range(element: &str) -> Option<String> {
+fn parse_accepted_range(element: &str) -> Option<String> {
     let mut parts = element.split(';').map(|part| part.trim().to_ascii_lowercase());
     let range = parts.next()?;
     let is_zero = |weight: &str| weight.parse::<f32>().is_ok_and(|weight| weight == 0.0);
@@ -63,14 +63,14 @@ fn accepted_range(element: &str) -> Option<String> {
 
 /// Replaces the stream of a response by the answer that ends it, for a client that accepts JSON only. Notifications before it are left
 /// out.
-pub async fn without_stream(response: Response, id: Option<&RawValue>) -> Response {
+pub async fn replace_stream(response: Response, id: Option<&RawValue>) -> Response {
     let kind = response.headers().get(CONTENT_TYPE).map_or(&b""[..], HeaderValue::as_bytes);
     if !kind.starts_with(EVENTS.as_bytes()) {
         return response;
     }
     let (mut parts, body) = response.into_parts();
     let answer = read_answer(body).await.unwrap_or_else(|problem| {
-        let mut refusal = json_rpc_error(ErrorCode::INTERNAL_ERROR, problem);
+        let mut refusal = build_json_rpc_error(ErrorCode::INTERNAL_ERROR, problem);
         refusal["id"] = json!(id);
         refusal.to_string()
     });
@@ -138,7 +138,7 @@ mod tests {
             let mut response = Response::new(Body::from(text));
             response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(EVENTS));
             let id = RawValue::from_string("1".to_owned()).unwrap();
-            let response = without_stream(response, Some(&id)).await;
+            let response = replace_stream(response, Some(&id)).await;
             assert_eq!(response.headers()[CONTENT_TYPE], JSON);
             let body = axum::body::to_bytes(response.into_body(), 1_000).await.unwrap();
             let body = String::from_utf8(body.to_vec()).unwrap();

@@ -9,7 +9,7 @@ use axum::http::{HeaderValue, StatusCode};
 use axum::middleware::Next;
 use axum::response::Response;
 
-use super::transport_refusal::not_found_in_json_rpc;
+use super::transport_refusal::convert_not_found_to_json_rpc;
 use crate::oauth::SCOPE;
 
 /// The beginning of the path of a description. The path of the resource follows.
@@ -17,7 +17,7 @@ const WELL_KNOWN: &str = "/.well-known/oauth-protected-resource";
 
 /// Names the description of the resource in a response with the status 401, and in one with 403 for a missing permission. Gives one with
 /// 404 the form of the protocol.
-pub async fn with_challenge(State(public): State<PublicBase>, request: Request, next: Next) -> Response {
+pub async fn add_challenge(State(public): State<PublicBase>, request: Request, next: Next) -> Response {
     let path = request.uri().path().to_owned();
     let base = public.as_written(request.headers());
     let has_credentials = request.headers().contains_key(AUTHORIZATION);
@@ -26,7 +26,7 @@ pub async fn with_challenge(State(public): State<PublicBase>, request: Request, 
         StatusCode::UNAUTHORIZED if has_credentials => r#", error="invalid_token""#,
         StatusCode::UNAUTHORIZED => "",
         StatusCode::FORBIDDEN if is_permission_missing(&response) => r#", error="insufficient_scope""#,
-        StatusCode::NOT_FOUND => return not_found_in_json_rpc(response),
+        StatusCode::NOT_FOUND => return convert_not_found_to_json_rpc(response),
         _ => return response,
     };
     let Some(base) = base else { return response };
@@ -55,9 +55,9 @@ mod tests {
 
     use super::*;
 
-    async fn challenge(error: fn() -> Error, authorization: Option<&str>) -> Option<String> {
+    async fn find_challenge(error: fn() -> Error, authorization: Option<&str>) -> Option<String> {
         let router = Router::new().route("/v1/acme/mcp/x", get(move || async move { error() }));
-        let router = router.layer(from_fn_with_state(PublicBase::default(), with_challenge));
+        let router = router.layer(from_fn_with_state(PublicBase::default(), add_challenge));
         let mut request = Request::get("/v1/acme/mcp/x").header("host", "lathe.test");
         if let Some(authorization) = authorization {
             request = request.header(AUTHORIZATION, authorization);
@@ -76,7 +76,7 @@ mod tests {
             (forbidden, Some("Bearer x"), Some(format!(r#"{start}, error="insufficient_scope""#))),
             (|| Error::NotFound, Some("Bearer x"), None),
         ] {
-            assert_eq!(challenge(error, authorization).await, expected);
+            assert_eq!(find_challenge(error, authorization).await, expected);
         }
     }
 }

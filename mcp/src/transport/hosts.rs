@@ -6,14 +6,14 @@ use axum::http::header::HOST;
 use axum::http::uri::Authority;
 use rmcp::transport::streamable_http_server::StreamableHttpServerConfig;
 
-use super::headers::sole;
+use super::headers::find_sole;
 
 /// Hosts of a server without a public URL.
 const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "::1"];
 
 /// Returns settings that accept requests to the public URL and to loopback addresses, from browsers only by pages of the public
 /// URL. A request with nothing before its response gets one JSON object, and no stream of events.
-pub fn accepting(public: Option<&PublicUrl>) -> StreamableHttpServerConfig {
+pub fn build_settings(public: Option<&PublicUrl>) -> StreamableHttpServerConfig {
     let loopback = LOOPBACK.map(str::to_owned);
     let hosts = public.map(|url| url.authority().to_owned()).into_iter().chain(loopback);
     let local = LOOPBACK.map(|host| if host.contains(':') { format!("[{host}]") } else { host.to_owned() });
@@ -28,7 +28,7 @@ pub fn accepting(public: Option<&PublicUrl>) -> StreamableHttpServerConfig {
 
 /// Whether the only `Host` header is an allowed host, with its port if that has one. Other spellings of a host may be allowed, too.
 pub fn is_literally_allowed(allowed: &[String], headers: &HeaderMap) -> bool {
-    let host = sole(headers, &HOST).and_then(|host| Authority::try_from(host.as_bytes()).ok());
+    let host = find_sole(headers, &HOST).and_then(|host| Authority::try_from(host.as_bytes()).ok());
     host.is_some_and(|host| allowed.iter().any(|allowed| allowed == host.as_str() || allowed == host.host()))
 }
 
@@ -57,9 +57,9 @@ mod tests {
     #[test]
     fn the_public_url_is_the_only_remote_host_and_origin() {
         let public: PublicUrl = "https://tools.example.com".parse().unwrap();
-        let config = accepting(Some(&public));
+        let config = build_settings(Some(&public));
         assert_eq!(config.allowed_hosts, ["tools.example.com", "localhost", "127.0.0.1", "::1"]);
         assert_eq!(config.allowed_origins[0], "https://tools.example.com:443");
-        assert!(accepting(None).allowed_origins.iter().all(|origin| origin.ends_with(":*")));
+        assert!(build_settings(None).allowed_origins.iter().all(|origin| origin.ends_with(":*")));
     }
 }

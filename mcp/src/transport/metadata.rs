@@ -8,7 +8,7 @@ use crate::oauth::SCOPE;
 
 /// Describes the resource at a path below the well-known one, under the URL that the client wrote: clients refuse a description of another
 /// resource (RFC 9728, section 3.3). Whether there is such a gateway is not told.
-pub fn protected_resource(public: &PublicBase, headers: &HeaderMap, path: &str) -> Option<Value> {
+pub fn describe_resource(public: &PublicBase, headers: &HeaderMap, path: &str) -> Option<Value> {
     let (base, written) = (public.of(headers)?, public.as_written(headers)?);
     Some(json!({
         "resource": format!("{written}/{path}"),

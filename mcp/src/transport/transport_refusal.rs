@@ -16,7 +16,7 @@ pub const JSON: &str = "application/json";
 pub const EVENTS: &str = "text/event-stream";
 
 /// Gives a refusal of the SDK, whose body is plain text, the form of JSON-RPC. Other responses stay as they are.
-pub async fn in_json_rpc(
+pub async fn convert_to_json_rpc(
     response: Response<BoxBody<Bytes, std::convert::Infallible>>,
     id: Option<&RawValue>,
 ) -> Response {
@@ -27,36 +27,36 @@ pub async fn in_json_rpc(
     parts.headers.remove(CONTENT_LENGTH);
     let text = body.collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default();
     let message = String::from_utf8_lossy(&text);
-    let mut refusal = json_rpc_error(ErrorCode::INVALID_REQUEST, without_status(&message, parts.status));
+    let mut refusal = build_json_rpc_error(ErrorCode::INVALID_REQUEST, strip_status(&message, parts.status));
     refusal["id"] = json!(id);
     parts.headers.insert(CONTENT_TYPE, HeaderValue::from_static(JSON));
     Response::from_parts(parts, Body::from(refusal.to_string()))
 }
 
 /// Refuses JSON that the protocol cannot read: a batch, or what is no message.
-pub fn unreadable(is_batch: bool, id: Option<&RawValue>) -> Response {
+pub fn refuse_unreadable(is_batch: bool, id: Option<&RawValue>) -> Response {
     let message = match is_batch {
         true => "Batches are not supported: send each message alone.",
         false => "The body is not a JSON-RPC 2.0 message of the protocol.",
     };
-    refused(StatusCode::BAD_REQUEST, message, id)
+    build_refusal(StatusCode::BAD_REQUEST, message, id)
 }
 
 /// Refuses a request of a session that has ended, or is not of its user and agent.
-pub fn unknown_session(id: Option<&RawValue>) -> Response {
-    refused(StatusCode::NOT_FOUND, "Session not found. Begin a new one with `initialize`.", id)
+pub fn refuse_unknown_session(id: Option<&RawValue>) -> Response {
+    build_refusal(StatusCode::NOT_FOUND, "Session not found. Begin a new one with `initialize`.", id)
 }
 
 /// Refuses a compressed body, of which no message is read.
 pub fn refuse_encoded_body() -> Response {
     let message = "The body has a Content-Encoding: send the message without compression.";
-    let mut response = refused(StatusCode::UNSUPPORTED_MEDIA_TYPE, message, None);
+    let mut response = build_refusal(StatusCode::UNSUPPORTED_MEDIA_TYPE, message, None);
     response.headers_mut().insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
     response
 }
 
-fn refused(status: StatusCode, message: &str, id: Option<&RawValue>) -> Response {
-    let mut refusal = json_rpc_error(ErrorCode::INVALID_REQUEST, message);
+fn build_refusal(status: StatusCode, message: &str, id: Option<&RawValue>) -> Response {
+    let mut refusal = build_json_rpc_error(ErrorCode::INVALID_REQUEST, message);
     refusal["id"] = json!(id);
     let mut response = Response::new(Body::from(refusal.to_string()));
     *response.status_mut() = status;
@@ -65,16 +65,16 @@ fn refused(status: StatusCode, message: &str, id: Option<&RawValue>) -> Response
 }
 
 /// Answers a request whose result has no members.
-pub fn empty_result(id: Option<&RawValue>) -> Response {
+pub fn answer_empty_result(id: Option<&RawValue>) -> Response {
     let mut response = Response::new(Body::from(json!({"jsonrpc": "2.0", "id": id, "result": {}}).to_string()));
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(JSON));
     response
 }
 
 /// Gives an error of the API with the status 404 the form of JSON-RPC, which clients expect at the URL of an agent.
-pub fn not_found_in_json_rpc(mut response: Response) -> Response {
+pub fn convert_not_found_to_json_rpc(mut response: Response) -> Response {
     let Some(refusal) = response.extensions().get::<Refusal>() else { return response };
-    let mut error = json_rpc_error(ErrorCode::INVALID_REQUEST, refusal.detail.as_str().unwrap_or_default());
+    let mut error = build_json_rpc_error(ErrorCode::INVALID_REQUEST, refusal.detail.as_str().unwrap_or_default());
     error["error"]["data"] = json!({"type": refusal.code});
     response.headers_mut().remove(CONTENT_LENGTH);
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(JSON));
@@ -89,11 +89,11 @@ fn is_of_protocol(headers: &HeaderMap) -> bool {
 }
 
 /// The text without the name of the status, which the response has already.
-fn without_status(text: &str, status: StatusCode) -> &str {
+fn strip_status(text: &str, status: StatusCode) -> &str {
     let reason = status.canonical_reason().unwrap_or_default();
     text.strip_prefix(reason).and_then(|rest| rest.strip_prefix(": ")).unwrap_or(text)
 }
 
-pub fn json_rpc_error(code: ErrorCode, message: &str) -> Value {
+pub fn build_json_rpc_error(code: ErrorCode, message: &str) -> Value {
     json!({"jsonrpc": "2.0", "id": null, "error": {"code": code.0, "message": message}})
 }

@@ -46,41 +46,41 @@ impl Watched {
         let Look::Seen(seen) = look else { return None };
         let resources = self.lists.resource_subscriptions.as_deref().unwrap_or_default();
         if !resources.is_empty() {
-            let catalogue = self.catalogue().await.ok()??;
-            self.resources.add_all(resources, &self.visible(&catalogue)).await.ok()?;
+            let catalogue = self.find_catalogue().await.ok()??;
+            self.resources.add_all(resources, &self.find_visible(&catalogue)).await.ok()?;
         }
         Some(Told { looks, seen })
     }
 
-    fn visible<'a>(&'a self, catalogue: &'a Catalogue) -> VisibleResources<'a> {
+    fn find_visible<'a>(&'a self, catalogue: &'a Catalogue) -> VisibleResources<'a> {
         VisibleResources { store: &self.looks.store, viewpoint: &self.viewpoint, catalogue }
     }
 
     /// Returns the tools that the user sees now; `None` when the rights have ended, or the agent is gone.
-    async fn catalogue(&self) -> Result<Option<Arc<Catalogue>>, ErrorData> {
+    async fn find_catalogue(&self) -> Result<Option<Arc<Catalogue>>, ErrorData> {
         let principal = match self.viewpoint.rights.check().await {
             Ok(principal) => principal,
             Err(Error::Unauthenticated | Error::KeyEnded(_) | Error::Forbidden { .. } | Error::NotFound) => {
                 return Ok(None);
             }
-            Err(error) => return Err(failed(error)),
+            Err(error) => return Err(log_retry(error)),
         };
         let reference = AgentReference::from(&self.viewpoint.agent);
-        let found = self.looks.store.agents().running_agent(&principal, &reference).await.map_err(failed)?;
+        let found = self.looks.store.agents().running_agent(&principal, &reference).await.map_err(log_retry)?;
         let Some(running) = found else { return Ok(None) };
-        self.looks.catalogues.catalogue(&principal, running).await.map(Some).map_err(failed)
+        self.looks.catalogues.catalogue(&principal, running).await.map(Some).map_err(log_retry)
     }
 
     /// Waits until the client sees other lists than it was told, or other resources, and returns the notifications. `None` when the
     /// rights have ended.
-    pub async fn changed(&self, told: &mut Told) -> Option<Vec<ServerNotification>> {
+    pub async fn wait_for_changes(&self, told: &mut Told) -> Option<Vec<ServerNotification>> {
         loop {
             told.looks.changed().await.ok()?;
             let Look::Seen(now) = *told.looks.borrow_and_update() else { return None };
             let last = std::mem::replace(&mut told.seen, now);
-            let mut notifications = self.notifications(last, now);
+            let mut notifications = self.list_notifications(last, now);
             if !self.resources.is_empty() && (last.tools, last.library) != (now.tools, now.library) {
-                notifications.extend(self.changed_resources().await);
+                notifications.extend(self.find_changed_resources().await);
             }
             if !notifications.is_empty() {
                 return Some(notifications);
@@ -89,12 +89,12 @@ impl Watched {
     }
 
     /// Returns notifications of the resources that have changed.
-    async fn changed_resources(&self) -> Vec<ServerNotification> {
+    async fn find_changed_resources(&self) -> Vec<ServerNotification> {
         loop {
             let looked = async {
                 // The rights end with the next look.
-                let Some(catalogue) = self.catalogue().await? else { return Ok(Vec::new()) };
-                self.resources.changed(&self.visible(&catalogue)).await
+                let Some(catalogue) = self.find_catalogue().await? else { return Ok(Vec::new()) };
+                self.resources.find_changes(&self.find_visible(&catalogue)).await
             };
             match looked.await {
                 Ok(notifications) => return notifications,
@@ -103,7 +103,7 @@ impl Watched {
         }
     }
 
-    fn notifications(&self, last: Seen, now: Seen) -> Vec<ServerNotification> {
+    fn list_notifications(&self, last: Seen, now: Seen) -> Vec<ServerNotification> {
         let tools = ServerNotification::ToolListChangedNotification(ToolListChangedNotification::default());
         let prompts = ServerNotification::PromptListChangedNotification(PromptListChangedNotification::default());
         let resources = ServerNotification::ResourceListChangedNotification(ResourceListChangedNotification::default());
@@ -117,7 +117,7 @@ impl Watched {
     }
 }
 
-fn failed(error: impl std::fmt::Display) -> ErrorData {
+fn log_retry(error: impl std::fmt::Display) -> ErrorData {
     tracing::warn!(%error, "changes of resources for an MCP client are looked for again");
     ErrorData::internal_error("The server failed.", None)
 }

@@ -14,7 +14,7 @@ use tokio::sync::watch;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 use crate::calls::Viewpoint;
-use crate::lists::{LibraryItems, digest_of, tool_forms};
+use crate::lists::{LibraryItems, digest_tools, tool_forms};
 use crate::sessions::metrics;
 
 /// Time in which changes are announced together.
@@ -166,7 +166,7 @@ struct ItemDigests {
 impl Looker {
     /// Returns what the clients see. An error passes: the database does not answer, for example.
     async fn look(&mut self, counted: SeenChanges) -> Result<Look, ErrorData> {
-        let Some(principal) = self.checked(counted).await? else { return Ok(Look::Ended) };
+        let Some(principal) = self.check_rights(counted).await? else { return Ok(Look::Ended) };
         let is_as_last = |last: &&LastLook| {
             let SeenChanges { tools, library, .. } = last.counted;
             (tools, library) == (counted.tools, counted.library) && last.grants == principal.grants
@@ -177,16 +177,16 @@ impl Looker {
         metrics::count_look();
         let reference = AgentReference::from(&self.viewpoint.agent);
         let Looks { store, catalogues, .. } = &self.looks;
-        let Some(running) = store.agents().running_agent(&principal, &reference).await.map_err(failed)? else {
+        let Some(running) = store.agents().running_agent(&principal, &reference).await.map_err(log_retry)? else {
             return Ok(Look::Ended);
         };
-        let catalogue = catalogues.catalogue(&principal, running).await.map_err(failed)?;
-        let items = self.items(&catalogue, counted).await.map_err(failed)?;
+        let catalogue = catalogues.catalogue(&principal, running).await.map_err(log_retry)?;
+        let items = self.read_items(&catalogue, counted).await.map_err(log_retry)?;
         let Lists { prompts, resources } = self.lists;
         let seen = Seen {
             tools: catalogue.digest(),
-            prompts: prompts.then(|| digest_with(&tool_forms::prompts(&catalogue), items.prompts)),
-            resources: resources.then(|| digest_with(&tool_forms::resources(&catalogue), items.resources)),
+            prompts: prompts.then(|| digest_list(&tool_forms::list_prompts(&catalogue), items.prompts)),
+            resources: resources.then(|| digest_list(&tool_forms::list_resources(&catalogue), items.resources)),
             library: counted.library,
         };
         self.last = Some(LastLook { counted, grants: principal.grants, seen, items });
@@ -194,7 +194,7 @@ impl Looker {
     }
 
     /// Returns the user with the present grants; `None` when the rights have ended.
-    async fn checked(&mut self, counted: SeenChanges) -> Result<Option<Principal>, ErrorData> {
+    async fn check_rights(&mut self, counted: SeenChanges) -> Result<Option<Principal>, ErrorData> {
         let is_checked = self.last.as_ref().is_some_and(|last| last.counted.rights == counted.rights);
         if let Some(principal) = self.principal.as_ref().filter(|_| is_checked) {
             return Ok(Some(principal.clone()));
@@ -206,18 +206,18 @@ impl Looker {
                 Ok(Some(principal))
             }
             Err(Error::Unauthenticated | Error::KeyEnded(_) | Error::Forbidden { .. } | Error::NotFound) => Ok(None),
-            Err(error) => Err(failed(error)),
+            Err(error) => Err(log_retry(error)),
         }
     }
 
     /// Returns the digests of the items, of which those without a change are not read again.
-    async fn items(&self, catalogue: &Catalogue, counted: SeenChanges) -> Result<ItemDigests, registry::Error> {
+    async fn read_items(&self, catalogue: &Catalogue, counted: SeenChanges) -> Result<ItemDigests, registry::Error> {
         let last = self.last.as_ref().filter(|last| last.counted.library == counted.library);
         let last = last.map(|last| last.items).unwrap_or_default();
         let digest = async |family, is_listed: bool, last: Option<Digest>| match last {
             _ if !is_listed || !catalogue.running.has_family(family) => Ok(None),
             Some(last) => Ok(Some(last)),
-            None => LibraryItems::of(&self.looks.store, &self.viewpoint, family).digest().await.map(Some),
+            None => LibraryItems::of(&self.looks.store, &self.viewpoint, family).read_digest().await.map(Some),
         };
         Ok(ItemDigests {
             prompts: digest(LibraryFamily::Prompts, self.lists.prompts, last.prompts).await?,
@@ -227,12 +227,12 @@ impl Looker {
 }
 
 /// Returns a digest of a list: of its tools, then of its items.
-fn digest_with(tools: &[&ListedTool], items: Option<Digest>) -> Digest {
+fn digest_list(tools: &[&ListedTool], items: Option<Digest>) -> Digest {
     let items = items.map(|items| items.to_hex()).unwrap_or_default();
-    Digest::of(format!("{} {items}", digest_of(tools).to_hex()).as_bytes())
+    Digest::of(format!("{} {items}", digest_tools(tools).to_hex()).as_bytes())
 }
 
-fn failed(error: impl std::fmt::Display) -> ErrorData {
+fn log_retry(error: impl std::fmt::Display) -> ErrorData {
     tracing::warn!(%error, "changes for an MCP client are looked for again");
     ErrorData::internal_error("The server failed.", None)
 }

@@ -11,7 +11,7 @@ use rmcp::model::{ResourceUpdatedNotification, ResourceUpdatedNotificationParam,
 
 use crate::calls::Viewpoint;
 use crate::lists::tool_resources;
-use crate::lists::{LibraryItems, artifact_id, digest_of, skill_id, skill_uri, unknown};
+use crate::lists::{LibraryItems, build_skill_uri, digest_tools, parse_artifact_id, parse_skill_id, refuse_uri};
 
 /// Resources of one client. Each is looked at after every change of what the user sees.
 const WATCHED_MAX: usize = 100;
@@ -21,7 +21,7 @@ const URI_BYTES_MAX: usize = 2_048;
 const URIS_BYTES_MAX: usize = 16 << 10;
 
 /// Returns the first URIs of a list that one client may watch.
-pub fn within_bounds(uris: &[String]) -> Vec<String> {
+pub fn take_within_bounds(uris: &[String]) -> Vec<String> {
     let mut left = URIS_BYTES_MAX;
     let fits = |uri: &&String| left.checked_sub(uri.len()).inspect(|rest| left = *rest).is_some();
     let short = uris.iter().filter(|uri| uri.len() <= URI_BYTES_MAX);
@@ -41,19 +41,19 @@ pub struct VisibleResources<'a> {
 
 impl VisibleResources<'_> {
     /// Returns a digest that changes with a resource; `None` for one that is not there.
-    async fn state(&self, uri: &str) -> Result<Option<Digest>, ErrorData> {
+    async fn read_state(&self, uri: &str) -> Result<Option<Digest>, ErrorData> {
         if let Some(found) = tool_resources::find(self.catalogue, uri) {
-            return Ok(Some(digest_of(&[found.listed])));
+            return Ok(Some(digest_tools(&[found.listed])));
         }
         let items = |family| LibraryItems::of(self.store, self.viewpoint, family);
         let has = |family| self.catalogue.running.has_family(family);
-        let revision = match (artifact_id(uri), skill_id(uri)) {
+        let revision = match (parse_artifact_id(uri), parse_skill_id(uri)) {
             (Some(id), _) if has(LibraryFamily::Artifacts) => {
-                items(LibraryFamily::Artifacts).artifact_revision(&id).await?
+                items(LibraryFamily::Artifacts).find_artifact_revision(&id).await?
             }
             (_, Some(id)) if has(LibraryFamily::Skills) => {
-                let found = items(LibraryFamily::Skills).revision(&id).await?;
-                found.filter(|(_, name)| skill_uri(&id, name) == uri).map(|(revision, _)| revision)
+                let found = items(LibraryFamily::Skills).find_revision(&id).await?;
+                found.filter(|(_, name)| build_skill_uri(&id, name) == uri).map(|(revision, _)| revision)
             }
             _ => None,
         };
@@ -70,7 +70,7 @@ impl WatchedResources {
         if uri.len() > URI_BYTES_MAX {
             return Err(ErrorData::invalid_params(format!("A URI has at most {URI_BYTES_MAX} bytes."), None));
         }
-        let state = visible.state(&uri).await?.ok_or_else(|| unknown(&uri))?;
+        let state = visible.read_state(&uri).await?.ok_or_else(|| refuse_uri(&uri))?;
         let mut watched = self.0.lock();
         if watched.len() >= WATCHED_MAX && !watched.contains_key(&uri) {
             let text = format!("A session has at most {WATCHED_MAX} subscriptions to resources.");
@@ -87,8 +87,8 @@ impl WatchedResources {
 
     /// Begins to watch resources of which some may not be there yet.
     pub async fn add_all(&self, uris: &[String], visible: &VisibleResources<'_>) -> Result<(), ErrorData> {
-        for uri in within_bounds(uris) {
-            let state = visible.state(&uri).await?;
+        for uri in take_within_bounds(uris) {
+            let state = visible.read_state(&uri).await?;
             self.0.lock().insert(uri, state);
         }
         Ok(())
@@ -103,11 +103,11 @@ impl WatchedResources {
     }
 
     /// Returns a notification for each resource that has changed since it was looked at.
-    pub async fn changed(&self, visible: &VisibleResources<'_>) -> Result<Vec<ServerNotification>, ErrorData> {
+    pub async fn find_changes(&self, visible: &VisibleResources<'_>) -> Result<Vec<ServerNotification>, ErrorData> {
         let before: Vec<_> = self.0.lock().iter().map(|(uri, state)| (uri.clone(), *state)).collect();
         let mut changed = Vec::new();
         for (uri, last) in before {
-            let now = visible.state(&uri).await?;
+            let now = visible.read_state(&uri).await?;
             changed.extend((now != last).then_some((uri, now)));
         }
         // After all of them: an error loses no change.
@@ -131,8 +131,8 @@ mod tests {
     #[test]
     fn the_watched_uris_of_a_client_are_bounded_in_number_and_in_bytes() {
         let uris = |count: usize, bytes: usize| vec!["x".repeat(bytes); count];
-        assert_eq!(within_bounds(&uris(2 * WATCHED_MAX, 10)).len(), WATCHED_MAX);
-        assert_eq!(within_bounds(&uris(100, URI_BYTES_MAX)).len(), URIS_BYTES_MAX / URI_BYTES_MAX);
-        assert!(within_bounds(&uris(1, URI_BYTES_MAX + 1)).is_empty());
+        assert_eq!(take_within_bounds(&uris(2 * WATCHED_MAX, 10)).len(), WATCHED_MAX);
+        assert_eq!(take_within_bounds(&uris(100, URI_BYTES_MAX)).len(), URIS_BYTES_MAX / URI_BYTES_MAX);
+        assert!(take_within_bounds(&uris(1, URI_BYTES_MAX + 1)).is_empty());
     }
 }

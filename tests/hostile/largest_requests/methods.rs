@@ -96,7 +96,7 @@ impl Message<'_> {
     pub fn filled(mut self, world: &World, filling: Filling<'_>, session: Option<&str>) -> Sent {
         self.add_meta(session);
         let body = filled(&self.body(), filling.place, filling.shape, filling.bytes);
-        self.sent(&world.endpoint(world.agent_slug), &world.authorization(), (body, session))
+        self.sent(&world.endpoint(world.agent_slug), &world.authorization(), body, session)
     }
 
     /// The message as it is, to the agent of the other cases.
@@ -108,7 +108,7 @@ impl Message<'_> {
     pub fn at(mut self, world: &World, agent: &str) -> Sent {
         self.add_meta(None);
         let body = self.body().to_string().into_bytes();
-        self.sent(&world.endpoint(agent), &world.authorization(), (body, None))
+        self.sent(&world.endpoint(agent), &world.authorization(), body, None)
     }
 
     fn add_meta(&mut self, session: Option<&str>) {
@@ -124,7 +124,7 @@ impl Message<'_> {
         json!({"jsonrpc": "2.0", "id": self.number + 1, "method": self.method, "params": self.params})
     }
 
-    fn sent(&self, target: &str, authorization: &str, (body, session): (Vec<u8>, Option<&str>)) -> Sent {
+    fn sent(&self, target: &str, authorization: &str, body: Vec<u8>, session: Option<&str>) -> Sent {
         let mut headers = vec![
             ("authorization", authorization),
             ("content-type", "application/json"),

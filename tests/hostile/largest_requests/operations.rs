@@ -35,7 +35,7 @@ enum Case {
 
 /// The bounds of bodies, by the operations that read one.
 static BODY_BYTES: LazyLock<BTreeMap<&str, usize>> = LazyLock::new(|| {
-    let bounds = api::routes().into_iter().filter_map(|route| Some((route.id()?, route.bounds()?.request)));
+    let bounds = api::list_routes().into_iter().filter_map(|route| Some((route.id()?, route.bounds()?.request)));
     let bytes = bounds.filter_map(|(id, bound)| match bound {
         RequestBound::Bytes(bytes) => Some((id, bytes)),
         RequestBound::Nothing | RequestBound::GitStream => None,

@@ -15,7 +15,7 @@ use registry::InvalidValue;
 use serde_json::{Value, json};
 
 use super::response_time::{Answer, ResponseTime};
-use crate::routes::agents::fields::built_in_tools;
+use crate::routes::agents::fields::read_built_in_tools;
 use crate::sections;
 use crate::wire::{AgentRun, agent_run_example};
 
@@ -28,12 +28,12 @@ const HUMAN_TIMEOUT_SECONDS_MAX: i64 = 2_592_000;
 
 const OBJECTIVE: Text<String> = Text::new(
     || json!({"type": "string", "minLength": 1, "maxLength": OBJECTIVE_BYTES_MAX, "x-bytes-max": OBJECTIVE_BYTES_MAX}),
-    |text| bounded(text, OBJECTIVE_BYTES_MAX),
+    |text| check_bytes(text, OBJECTIVE_BYTES_MAX),
 );
 
 const NAME: Text<String> = Text::new(
     || json!({"type": "string", "minLength": 1, "maxLength": NAME_BYTES_MAX, "x-bytes-max": NAME_BYTES_MAX}),
-    |text| bounded(text, NAME_BYTES_MAX),
+    |text| check_bytes(text, NAME_BYTES_MAX),
 );
 
 const ACTION: OneOf<StuckAction> = OneOf(&[
@@ -112,28 +112,29 @@ impl FromBody for Request {
     }
 
     fn read(fields: &mut Fields) -> Option<Self> {
-        let agent = fields.required("agent", AgentReference::decoder().described("The id or the slug of the agent."));
-        let objective = fields.required("objective", OBJECTIVE.described("What the run shall reach."));
+        let agent =
+            fields.read_required("agent", AgentReference::decoder().described("The id or the slug of the agent."));
+        let objective = fields.read_required("objective", OBJECTIVE.described("What the run shall reach."));
         let tools = List { items: NAME, length: 1..=TOOLS_MAX };
-        let tools = fields.required("tools", tools.described(TOOLS));
-        let families = Object(built_in_tools).described(BUILT_IN_TOOLS);
-        let built_in_tools = fields.optional("builtInTools", families);
-        let model = fields.optional("model", NAME.described(MODEL));
+        let tools = fields.read_required("tools", tools.described(TOOLS));
+        let families = Object(read_built_in_tools).described(BUILT_IN_TOOLS);
+        let built_in_tools = fields.read_optional("builtInTools", families);
+        let model = fields.read_optional("model", NAME.described(MODEL));
         let iterations = WholeNumber(1..=ITERATIONS_MAX).described("Answers of the model, at most.");
-        let iterations = fields.optional("max_iterations", iterations.with_default(AgentRunOptions::ITERATIONS));
+        let iterations = fields.read_optional("max_iterations", iterations.with_default(AgentRunOptions::ITERATIONS));
         let tokens = WholeNumber(1..=ModelBounds::TOKENS_MAX.cast_signed()).described(TOKENS);
-        let tokens = fields.optional("max_tokens", tokens.with_default(AgentRunOptions::TOKENS));
+        let tokens = fields.read_optional("max_tokens", tokens.with_default(AgentRunOptions::TOKENS));
         let key = NAME.described("The key of the answer in the context.").with_default(AgentRunOptions::RESULT_KEY);
-        let result_key = fields.optional("result_key", key);
-        let on_stuck = fields.optional("on_stuck", Object(on_stuck).described(ON_STUCK));
-        let autonomous = fields.optional("autonomous", Boolean.with_default(false).described(AUTONOMOUS));
+        let result_key = fields.read_optional("result_key", key);
+        let on_stuck = fields.read_optional("on_stuck", Object(read_on_stuck).described(ON_STUCK));
+        let autonomous = fields.read_optional("autonomous", Boolean.with_default(false).described(AUTONOMOUS));
         let timeout = WholeNumber(1..=HUMAN_TIMEOUT_SECONDS_MAX).described("Seconds in which a person answers.");
         let default = AgentRunOptions::HUMAN_TIMEOUT_SECONDS;
-        let human_timeout = fields.optional("human_timeout_seconds", timeout.with_default(default));
-        let context = fields.optional("context", AnyObject.described(CONTEXT)).unwrap_or_default();
+        let human_timeout = fields.read_optional("human_timeout_seconds", timeout.with_default(default));
+        let context = fields.read_optional("context", AnyObject.described(CONTEXT)).unwrap_or_default();
         if Value::Object(context.clone()).to_string().len() > OBJECTIVE_BYTES_MAX {
             let wrong = InvalidValue::new("the context", "must have at most 65536 bytes as JSON");
-            fields.checked_field::<()>("context", Err(wrong))?;
+            fields.check_field::<()>("context", Err(wrong))?;
         }
         let usual = AgentRunOptions::new(objective?);
         Some(Self {
@@ -155,17 +156,17 @@ impl FromBody for Request {
     }
 }
 
-fn on_stuck(fields: &mut Fields) -> Option<OnStuck> {
+fn read_on_stuck(fields: &mut Fields) -> Option<OnStuck> {
     let default = OnStuck::default();
     let times = WholeNumber(2..=ITERATIONS_MAX).described("Equal calls with equal results, one after the other.");
-    let iterations = fields.optional("iterations", times.with_default(default.iterations));
-    let action = fields.optional("action", ACTION.with_default("fail"));
-    let hint = fields.optional("hint", OBJECTIVE.described("What the model is told."));
+    let iterations = fields.read_optional("iterations", times.with_default(default.iterations));
+    let action = fields.read_optional("action", ACTION.with_default("fail"));
+    let hint = fields.read_optional("hint", OBJECTIVE.described("What the model is told."));
     let iterations = iterations.and_then(|iterations| u32::try_from(iterations).ok()).unwrap_or(default.iterations);
     Some(OnStuck { iterations, action: action.unwrap_or(default.action), hint })
 }
 
-fn bounded(text: &str, bytes_max: usize) -> Result<String, String> {
+fn check_bytes(text: &str, bytes_max: usize) -> Result<String, String> {
     match text.len() {
         0 => Err("should not be empty".to_owned()),
         length if length > bytes_max => Err(format!("should have at most {bytes_max} bytes")),

@@ -59,12 +59,12 @@ pub(crate) async fn handle(
 
 impl FromQuery for Request {
     fn from_query(query: &mut QueryParameters) -> Self {
-        let limit = query.integer("limit", "Runs, at most.", 1..=LIMIT_MAX, LIMIT);
+        let limit = query.read_integer("limit", "Runs, at most.", 1..=LIMIT_MAX, LIMIT);
         let before = "Only runs that started before this one.";
         Self(AgentRunFilter {
-            state: query.one("status", "Only runs with this status.", &STATUS),
-            agent: query.one("agent_id", "Only runs of this agent.", &AgentId::decoder()),
-            before: query.one("before", before, &AgentRunId::decoder()),
+            state: query.read_one("status", "Only runs with this status.", &STATUS),
+            agent: query.read_one("agent_id", "Only runs of this agent.", &AgentId::decoder()),
+            before: query.read_one("before", before, &AgentRunId::decoder()),
             limit: u32::try_from(limit).unwrap_or(u32::MAX - 1),
         })
     }

@@ -25,11 +25,11 @@ impl FromBody for Response {
     }
 
     fn read(fields: &mut Fields) -> Option<Self> {
-        let human_input = fields.optional("human_input", INPUT.described("What the person answers."));
-        let approved = fields.optional("approved", Boolean.described("Whether the person agrees."));
+        let human_input = fields.read_optional("human_input", INPUT.described("What the person answers."));
+        let approved = fields.read_optional("approved", Boolean.described("Whether the person agrees."));
         let forms = AnyObject.described("The values of the forms of a tool, by the keys of the forms.");
-        let forms = fields.optional("forms", forms);
-        fields.at_least_one_of(["human_input", "approved", "forms"]);
+        let forms = fields.read_optional("forms", forms);
+        fields.require_at_least_one(["human_input", "approved", "forms"]);
         Some(Self(HumanResponse { human_input, approved, forms }))
     }
 }

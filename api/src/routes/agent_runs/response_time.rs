@@ -2,7 +2,7 @@
 
 use agents::{AgentRunLoop, AgentRunState, Begun, RunCheckpoint};
 use api_kit::error::Error;
-use api_kit::extract::{FromQuery, QueryParameters, key_reused};
+use api_kit::extract::{FromQuery, QueryParameters, refuse_reused_key};
 use api_kit::openapi::OperationDoc;
 use api_kit::tasks::Tasks;
 use axum::Json;
@@ -25,7 +25,7 @@ enum Beginning {
 }
 
 /// The responses of an operation that goes on with a paused run.
-pub(crate) fn resuming(operation: OperationDoc) -> OperationDoc {
+pub(crate) fn describe_resuming(operation: OperationDoc) -> OperationDoc {
     let goes_on = "With `async=true`, or when the server stops meanwhile: the run goes on.";
     operation
         .returns::<AgentRun>(200, "The run has ended, or waits for a person again.", agent_run_example())
@@ -53,7 +53,7 @@ impl ResponseTime {
         F: Future<Output = Result<Option<Begun>, Error>> + Send + 'static,
     {
         let (sender, beginning) = oneshot::channel();
-        let working = tasks.spawn(work(begin, sender))?;
+        let working = tasks.spawn(begin_and_run(begin, sender))?;
         let ended_early =
             |error: &dyn std::fmt::Display| Error::Internal { detail: format!("a run of an agent: {error}") };
         let begun = match beginning.await.map_err(|error| ended_early(&error))?? {
@@ -73,7 +73,7 @@ impl ResponseTime {
 }
 
 /// Returns `None` for a run on which this request does no work.
-async fn work<F>(
+async fn begin_and_run<F>(
     begin: F,
     beginning: oneshot::Sender<Result<Beginning, Error>>,
 ) -> Option<Result<(agents::AgentRun, RunCheckpoint), agents::Error>>
@@ -87,7 +87,7 @@ where
             (Some(work), Ok(Beginning::New(Box::new(status))))
         }
         Ok(Some(Begun::Repeated(repeated))) => (None, Ok(Beginning::Repeated(repeated))),
-        Ok(Some(Begun::OtherRequest)) => (None, Err(key_reused())),
+        Ok(Some(Begun::OtherRequest)) => (None, Err(refuse_reused_key())),
         Ok(None) => (None, Err(Error::NotFound)),
         Err(error) => (None, Err(error)),
     };
@@ -106,6 +106,6 @@ fn answer(run: agents::AgentRun, checkpoint: RunCheckpoint) -> (StatusCode, Json
 impl FromQuery for ResponseTime {
     fn from_query(query: &mut QueryParameters) -> Self {
         let text = "Whether the response comes at once; false by default, for a response at the end.";
-        Self { is_at_once: query.boolean("async", text).unwrap_or_default() }
+        Self { is_at_once: query.read_boolean("async", text).unwrap_or_default() }
     }
 }

@@ -9,7 +9,7 @@ use axum::extract::State;
 use registry::AgentRunId;
 
 use super::response::Response;
-use super::response_time::{Answer, ResponseTime, resuming};
+use super::response_time::{Answer, ResponseTime, describe_resuming};
 use crate::sections;
 
 pub(crate) fn operation() -> OperationDoc {
@@ -20,7 +20,7 @@ pub(crate) fn operation() -> OperationDoc {
         )
         .errors(403, &["organization_differs"])
         .errors(409, &["run_not_paused"]);
-    resuming(operation)
+    describe_resuming(operation)
 }
 
 pub(crate) async fn handle(

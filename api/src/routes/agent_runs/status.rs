@@ -46,6 +46,6 @@ pub(crate) async fn handle(
 impl FromQuery for Request {
     fn from_query(query: &mut QueryParameters) -> Self {
         let text = "Whether the response has the steps, too; false by default.";
-        Self { include_trace: query.boolean("include_trace", text).unwrap_or_default() }
+        Self { include_trace: query.read_boolean("include_trace", text).unwrap_or_default() }
     }
 }

@@ -48,9 +48,9 @@ pub(crate) async fn handle(
 impl FromQuery for Request {
     fn from_query(query: &mut QueryParameters) -> Self {
         Self(StepFilter {
-            milestone: query.one("milestone", "Only steps that recorded this milestone.", &MILESTONE),
-            since: query.one("since", "Only steps at this time or later.", &TIME),
-            until: query.one("until", "Only steps at this time or before.", &TIME),
+            milestone: query.read_one("milestone", "Only steps that recorded this milestone.", &MILESTONE),
+            since: query.read_one("since", "Only steps at this time or later.", &TIME),
+            until: query.read_one("until", "Only steps at this time or before.", &TIME),
         })
     }
 }

@@ -11,14 +11,14 @@ use axum::http::StatusCode;
 use registry::{AgentId, ResultPersistence, ToolId};
 use serde_json::{Value, json};
 
-use super::fields::{line, text};
+use super::fields::{build_line_schema, build_text_schema};
 use super::human_intervention::{self, HumanInterventionDecoder, require_usable_rules};
 use crate::sections;
 use crate::wire::assignment_example;
 
-const INSTRUCTION: Text<Instruction> = Text::of_type(|| text(Instruction::BYTES_MAX));
+const INSTRUCTION: Text<Instruction> = Text::of_type(|| build_text_schema(Instruction::BYTES_MAX));
 
-const FILLER: Text<AudioFiller> = Text::trimmed(|| line(AudioFiller::BYTES_MAX));
+const FILLER: Text<AudioFiller> = Text::trimmed(|| build_line_schema(AudioFiller::BYTES_MAX));
 
 const PERSISTENCE: OneOf<ResultPersistence> = OneOf(&[
     (ResultPersistence::Ephemeral.as_str(), ResultPersistence::Ephemeral),
@@ -64,24 +64,24 @@ impl FromBody for Request {
     }
 
     fn read(fields: &mut Fields) -> Option<Self> {
-        assignment(fields).map(Self)
+        read_assignment(fields).map(Self)
     }
 }
 
 /// Reads a tool with its versions and options.
-pub(super) fn assignment(fields: &mut Fields) -> Option<Assignment> {
-    let tool_id = fields.required("tool_id", ToolId::decoder());
-    let version_constraint = fields.required("version_constraint", CONSTRAINT);
-    let instruction = fields.optional("additional_instruction", INSTRUCTION.with_default(""));
+pub(super) fn read_assignment(fields: &mut Fields) -> Option<Assignment> {
+    let tool_id = fields.read_required("tool_id", ToolId::decoder());
+    let version_constraint = fields.read_required("version_constraint", CONSTRAINT);
+    let instruction = fields.read_optional("additional_instruction", INSTRUCTION.with_default(""));
     let fillers = List { items: FILLER, length: 0..=AudioFillers::COUNT_MAX };
-    let fillers = fields.optional("audio_fillers", fillers.with_default(json!([])));
-    let fillers = fields.checked_field("audio_fillers", fillers.unwrap_or_default().try_into());
-    let delay = fields.optional("audio_filler_triggered_after", Delay.with_default(2.0));
+    let fillers = fields.read_optional("audio_fillers", fillers.with_default(json!([])));
+    let fillers = fields.check_field("audio_fillers", fillers.unwrap_or_default().try_into());
+    let delay = fields.read_optional("audio_filler_triggered_after", Delay.with_default(2.0));
     let persistence = PERSISTENCE.with_default(ResultPersistence::default().as_str());
-    let persistence = fields.optional("result_persistence", persistence.described(PERSISTENCE_DESCRIPTION));
-    let component_digest = fields.optional("component_digest", DIGEST.described(DIGEST_DESCRIPTION));
+    let persistence = fields.read_optional("result_persistence", persistence.described(PERSISTENCE_DESCRIPTION));
+    let component_digest = fields.read_optional("component_digest", DIGEST.described(DIGEST_DESCRIPTION));
     let asked = HumanInterventionDecoder.described(human_intervention::DESCRIPTION);
-    let human_intervention = fields.optional(human_intervention::FIELD, asked);
+    let human_intervention = fields.read_optional(human_intervention::FIELD, asked);
     Some(Assignment {
         tool_id: tool_id?,
         version_constraint: version_constraint?,

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use super::fields::{
     AGENT_NAME, AGENT_TYPE, BUILT_IN_TOOLS_DESCRIPTION, SCOPE, SLUG, SYSTEM_PROMPT, TOOL_EXPOSURE,
-    TOOL_EXPOSURE_DESCRIPTION, built_in_tools,
+    TOOL_EXPOSURE_DESCRIPTION, read_built_in_tools,
 };
 use crate::sections;
 use crate::wire::CreatedAgent;
@@ -58,16 +58,16 @@ impl FromBody for Request {
     }
 
     fn read(fields: &mut Fields) -> Option<Self> {
-        let agent_type = fields.required("agent_type", AGENT_TYPE);
-        let name = fields.required("name", AGENT_NAME);
-        let slug = fields.required("slug", SLUG.described("The name of the agent in URLs."));
-        let description = fields.required("description", DESCRIPTION.described("The purpose of the agent."));
-        let scope = fields.optional("scope", SCOPE.with_default(AgentScope::Personal.as_str()));
-        let system_prompt = fields.optional("system_prompt", SYSTEM_PROMPT.with_default(""));
+        let agent_type = fields.read_required("agent_type", AGENT_TYPE);
+        let name = fields.read_required("name", AGENT_NAME);
+        let slug = fields.read_required("slug", SLUG.described("The name of the agent in URLs."));
+        let description = fields.read_required("description", DESCRIPTION.described("The purpose of the agent."));
+        let scope = fields.read_optional("scope", SCOPE.with_default(AgentScope::Personal.as_str()));
+        let system_prompt = fields.read_optional("system_prompt", SYSTEM_PROMPT.with_default(""));
         let exposure = TOOL_EXPOSURE.with_default(ToolExposure::Full.as_str());
-        let tool_exposure = fields.optional("tool_exposure", exposure.described(TOOL_EXPOSURE_DESCRIPTION));
+        let tool_exposure = fields.read_optional("tool_exposure", exposure.described(TOOL_EXPOSURE_DESCRIPTION));
         let built_in_tools =
-            fields.optional("builtInTools", Object(built_in_tools).described(BUILT_IN_TOOLS_DESCRIPTION));
+            fields.read_optional("builtInTools", Object(read_built_in_tools).described(BUILT_IN_TOOLS_DESCRIPTION));
         Some(Self(NewAgent {
             agent_type: agent_type?,
             name: name?,

@@ -41,13 +41,13 @@ pub(crate) async fn handle(
     InPath(agent): InPath<AgentId>,
 ) -> Result<Json<AgentRevision>, Error> {
     let revision = store.agents().deploy_agent(&principal, &agent).await?;
-    let warnings = warnings(&revision.content, &catalogues);
-    let warnings = [warnings, warnings_of_versions(&revision.content, &store, &principal).await].concat();
+    let warnings = find_warnings(&revision.content, &catalogues);
+    let warnings = [warnings, find_warnings_of_versions(&revision.content, &store, &principal).await].concat();
     Ok(Json(AgentRevision { warnings, ..revision.into() }))
 }
 
 /// The names that are no family, and those that are no tool of the server which agents call.
-fn warnings(content: &AgentDraft, catalogues: &Catalogues) -> Vec<String> {
+fn find_warnings(content: &AgentDraft, catalogues: &Catalogues) -> Vec<String> {
     let tools = &content.built_in_tools;
     let families = tools.unknown().into_iter();
     let families = families.map(|name| format!("builtInTools names the family {name}, which does not exist"));
@@ -58,14 +58,14 @@ fn warnings(content: &AgentDraft, catalogues: &Catalogues) -> Vec<String> {
 
 /// What may be a mistake in the versions that agents call now: schemas that clients do not take as they are, and names in assignments
 /// that are no API and no argument. The revision runs already, so that a store that fails takes only the warnings away.
-async fn warnings_of_versions(content: &AgentDraft, store: &AgentStore, user: &Principal) -> Vec<String> {
+async fn find_warnings_of_versions(content: &AgentDraft, store: &AgentStore, user: &Principal) -> Vec<String> {
     let mut found = BTreeSet::new();
     for assignment in content.assignments.iter().chain(content.states.iter().flat_map(AgentState::specs)) {
         let Assignment { tool_id, version_constraint, human_intervention, .. } = assignment;
         match store.registry().versions().callable(&user.organization, tool_id, version_constraint).await {
             Ok(Some(callable)) => {
-                found.extend(names_without_effect(human_intervention, &callable));
-                found.extend(schemas_without_object(&callable));
+                found.extend(find_names_without_effect(human_intervention, &callable));
+                found.extend(find_schemas_without_object(&callable));
             }
             Ok(None) => {}
             Err(error) => tracing::warn!(%error, "the versions of assignments are not compared"),
@@ -75,7 +75,7 @@ async fn warnings_of_versions(content: &AgentDraft, store: &AgentStore, user: &P
 }
 
 /// The schemas whose root names no type. One of inputs is shown with the type, and one of outputs that need not be objects is not shown.
-fn schemas_without_object(Callable { tool, version, .. }: &Callable) -> Vec<String> {
+fn find_schemas_without_object(Callable { tool, version, .. }: &Callable) -> Vec<String> {
     let settings = &version.settings;
     let own = (tool.name.to_string(), &version.input_schema, settings.output_schema.as_ref());
     let of_apis = settings
@@ -91,10 +91,10 @@ fn schemas_without_object(Callable { tool, version, .. }: &Callable) -> Vec<Stri
             told.push(format!(
                 "the input schema of {name} has no \"type\": \"object\" at its root ({}): MCP clients get it with that type, and model \
                  APIs with the properties of all alternatives; write the type into the schema",
-                root_keywords(&input)
+                list_root_keywords(&input)
             ));
         }
-        let keys = refused_keys(&input);
+        let keys = find_refused_keys(&input);
         if !keys.is_empty() {
             told.push(format!(
                 "the input schema of {name} has properties that some model APIs refuse, together with all other tools: {keys}; name them with 1 \
@@ -106,7 +106,7 @@ fn schemas_without_object(Callable { tool, version, .. }: &Callable) -> Vec<Stri
             told.push(format!(
                 "the output schema of {name} has no \"type\" at its root ({}) and may describe other values than objects: MCP clients \
                  get no output schema; write the type into the schema",
-                root_keywords(&output)
+                list_root_keywords(&output)
             ));
         }
     }
@@ -114,7 +114,7 @@ fn schemas_without_object(Callable { tool, version, .. }: &Callable) -> Vec<Stri
 }
 
 /// The names of arguments that the APIs of some models do not accept.
-fn refused_keys(schema: &Value) -> String {
+fn find_refused_keys(schema: &Value) -> String {
     let is_accepted = |key: &str| {
         let is_of_key = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-');
         (1..=KEY_CHARACTERS_MAX).contains(&key.len()) && key.bytes().all(is_of_key)
@@ -126,7 +126,7 @@ fn refused_keys(schema: &Value) -> String {
 }
 
 /// The keywords at the root, which tell the author what is there instead of a type.
-fn root_keywords(schema: &Value) -> String {
+fn list_root_keywords(schema: &Value) -> String {
     match schema {
         Value::Object(members) if !members.is_empty() => {
             members.keys().take(SHOWN_MAX).map(String::as_str).collect::<Vec<_>>().join(", ")
@@ -135,7 +135,7 @@ fn root_keywords(schema: &Value) -> String {
     }
 }
 
-fn names_without_effect(asked: &HumanIntervention, Callable { tool, version, .. }: &Callable) -> Vec<String> {
+fn find_names_without_effect(asked: &HumanIntervention, Callable { tool, version, .. }: &Callable) -> Vec<String> {
     let told = |what: &str, name: &str| {
         format!("humanIntervention of {} names the {what} {name}, which does not exist", tool.name)
     };

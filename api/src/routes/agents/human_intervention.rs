@@ -48,7 +48,7 @@ impl Decoder for HumanInterventionDecoder {
     type Value = HumanIntervention;
 
     fn schema(&self) -> Value {
-        let mut object = Object(parts).schema();
+        let mut object = Object(read_parts).schema();
         object["additionalProperties"] = json!(false);
         json!({"anyOf": [POLICIES.schema(), object]})
     }
@@ -57,19 +57,19 @@ impl Decoder for HumanInterventionDecoder {
         if node.is_text() {
             return POLICIES.decode(node).map(HumanIntervention::of_policy);
         }
-        match node.object()?.keys().find(|key| !PARTS.contains(&key.as_str())) {
+        match node.read_object()?.keys().find(|key| !PARTS.contains(&key.as_str())) {
             Some(_) => node.note("value_error", "Object should have policy, apis and rules only"),
-            None => Object(parts).decode(node),
+            None => Object(read_parts).decode(node),
         }
     }
 }
 
-fn parts(fields: &mut Fields) -> Option<HumanIntervention> {
-    let policy = fields.optional("policy", POLICIES.with_default("never").described("For all calls."));
+fn read_parts(fields: &mut Fields) -> Option<HumanIntervention> {
+    let policy = fields.read_optional("policy", POLICIES.with_default("never").described("For all calls."));
     let apis = TextMap { keys: API_NAME, values: POLICIES, entries_max: ApiName::COUNT_MAX };
-    let apis = fields.optional("apis", apis.described("For all calls of an API of the tool, by its name."));
-    let rules = List { items: Object(rule), length: 0..=InterventionRule::COUNT_MAX };
-    let rules = fields.optional("rules", rules.described("For the calls with certain arguments."));
+    let apis = fields.read_optional("apis", apis.described("For all calls of an API of the tool, by its name."));
+    let rules = List { items: Object(read_rule), length: 0..=InterventionRule::COUNT_MAX };
+    let rules = fields.read_optional("rules", rules.described("For the calls with certain arguments."));
     Some(HumanIntervention {
         policy: policy.unwrap_or_default(),
         apis: apis.unwrap_or_default(),
@@ -77,10 +77,10 @@ fn parts(fields: &mut Fields) -> Option<HumanIntervention> {
     })
 }
 
-fn rule(fields: &mut Fields) -> Option<InterventionRule> {
+fn read_rule(fields: &mut Fields) -> Option<InterventionRule> {
     let when = "JSON Schemas of arguments. The rule matches a call that has all of them, each as its schema says.";
-    let when = fields.required("when", AnyObject.described(when));
-    let intervention = fields.required("intervention", POLICIES_OF_RULES);
+    let when = fields.read_required("when", AnyObject.described(when));
+    let intervention = fields.read_required("intervention", POLICIES_OF_RULES);
     Some(InterventionRule { when: when?, intervention: intervention? })
 }
 
@@ -109,12 +109,12 @@ pub(super) async fn require_usable_rules(assignments: impl Iterator<Item = &Assi
     if rules.is_empty() {
         return Ok(());
     }
-    let checked = spawn_blocking(move || rules.iter().try_for_each(problem)).await;
+    let checked = spawn_blocking(move || rules.iter().try_for_each(check_rule)).await;
     let problem = checked.map_err(|error| Error::Internal { detail: error.to_string() })?;
     problem.map_err(|problem| Error::Refused { code: "invalid_value", detail: format!("{FIELD}: {problem}") })
 }
 
-fn problem(rule: &InterventionRule) -> Result<(), String> {
+fn check_rule(rule: &InterventionRule) -> Result<(), String> {
     if rule.when.is_empty() {
         return Err("`when` of a rule must have an argument with its JSON Schema".to_owned());
     }

@@ -45,11 +45,11 @@ pub(crate) async fn handle(
 impl FromQuery for Request {
     fn from_query(query: &mut QueryParameters) -> Self {
         let filter = AgentFilter {
-            ids: query.distinct("id", "Only the agents with these ids.", &AgentId::decoder()),
-            agent_types: query.distinct("agent_type", "Only agents of these types.", &AGENT_TYPE),
-            slugs: query.distinct("slug", "Only the agents with these slugs.", &SLUG),
-            sort: query.many("sort_by", "`+name` or `-created_at`; the first key takes precedence.", &SORT_BY),
+            ids: query.read_distinct("id", "Only the agents with these ids.", &AgentId::decoder()),
+            agent_types: query.read_distinct("agent_type", "Only agents of these types.", &AGENT_TYPE),
+            slugs: query.read_distinct("slug", "Only the agents with these slugs.", &SLUG),
+            sort: query.read_many("sort_by", "`+name` or `-created_at`; the first key takes precedence.", &SORT_BY),
         };
-        Self { filter, page: query.page(1..=20, 10) }
+        Self { filter, page: query.read_page(1..=20, 10) }
     }
 }

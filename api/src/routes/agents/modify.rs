@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use super::fields::{
     AGENT_NAME, BUILT_IN_TOOLS_DESCRIPTION, SCOPE, SLUG, SYSTEM_PROMPT, TOOL_EXPOSURE, TOOL_EXPOSURE_DESCRIPTION,
-    built_in_tools,
+    read_built_in_tools,
 };
 use crate::sections;
 
@@ -55,14 +55,14 @@ impl FromBody for Request {
     }
 
     fn read(fields: &mut Fields) -> Option<Self> {
-        let name = fields.optional("name", AGENT_NAME);
-        let slug = fields.optional("slug", SLUG);
-        let description = fields.optional("description", DESCRIPTION);
-        let scope = fields.optional("scope", SCOPE);
-        let system_prompt = fields.optional("system_prompt", SYSTEM_PROMPT);
-        let tool_exposure = fields.optional("tool_exposure", TOOL_EXPOSURE.described(TOOL_EXPOSURE_DESCRIPTION));
+        let name = fields.read_optional("name", AGENT_NAME);
+        let slug = fields.read_optional("slug", SLUG);
+        let description = fields.read_optional("description", DESCRIPTION);
+        let scope = fields.read_optional("scope", SCOPE);
+        let system_prompt = fields.read_optional("system_prompt", SYSTEM_PROMPT);
+        let tool_exposure = fields.read_optional("tool_exposure", TOOL_EXPOSURE.described(TOOL_EXPOSURE_DESCRIPTION));
         let built_in_tools =
-            fields.optional("builtInTools", Object(built_in_tools).described(BUILT_IN_TOOLS_DESCRIPTION));
+            fields.read_optional("builtInTools", Object(read_built_in_tools).described(BUILT_IN_TOOLS_DESCRIPTION));
         Some(Self(AgentChanges { name, slug, description, scope, system_prompt, tool_exposure, built_in_tools }))
     }
 }

@@ -11,7 +11,7 @@ use axum::http::StatusCode;
 use registry::{AgentId, InvalidValue};
 use serde_json::Value;
 
-use super::assign::assignment;
+use super::assign::read_assignment;
 use super::fields::STATE_TYPE;
 use super::human_intervention::require_usable_rules;
 use crate::sections;
@@ -56,17 +56,17 @@ impl FromBody for Request {
     }
 
     fn read(fields: &mut Fields) -> Option<Self> {
-        fields.parsed_as("agent-state");
-        let name = fields.required("name", STATE_NAME);
-        let state_type = fields.required("type", STATE_TYPE);
+        fields.mark_parsed_as("agent-state");
+        let name = fields.read_required("name", STATE_NAME);
+        let state_type = fields.read_required("type", STATE_TYPE);
         let given = Given {
-            action: specs(fields, ACTION),
-            exit_condition: specs(fields, EXIT_CONDITION),
-            specs: specs(fields, SPECS),
+            action: read_specs(fields, ACTION),
+            exit_condition: read_specs(fields, EXIT_CONDITION),
+            specs: read_specs(fields, SPECS),
             designated: fields
-                .optional(DESIGNATED, Object(assignment).described("The tool that a tool-call state calls.")),
+                .read_optional(DESIGNATED, Object(read_assignment).described("The tool that a tool-call state calls.")),
         };
-        let tools = given.tools(fields, state_type?);
+        let tools = given.build_tools(fields, state_type?);
         Some(Self(AgentState { name: name?, tools: tools? }))
     }
 }
@@ -79,24 +79,25 @@ struct Given {
     designated: Option<Assignment>,
 }
 
-fn specs(fields: &mut Fields, name: &str) -> Option<ToolCallSpecs> {
-    let list = List { items: Object(assignment), length: 0..=ToolCallSpecs::COUNT_MAX };
-    let found = fields.optional(name, list.described("Tools that the model sees, each once."))?;
-    fields.checked_field(name, found.try_into())
+fn read_specs(fields: &mut Fields, name: &str) -> Option<ToolCallSpecs> {
+    let list = List { items: Object(read_assignment), length: 0..=ToolCallSpecs::COUNT_MAX };
+    let found = fields.read_optional(name, list.described("Tools that the model sees, each once."))?;
+    fields.check_field(name, found.try_into())
 }
 
 impl Given {
     /// Returns the tools of a state of this type. Fields of another type are refused.
-    fn tools(self, fields: &Fields, state_type: StateType) -> Option<StateTools> {
+    fn build_tools(self, fields: &Fields, state_type: StateType) -> Option<StateTools> {
         let given = [
             (ACTION, self.action.is_some()),
             (EXIT_CONDITION, self.exit_condition.is_some()),
             (SPECS, self.specs.is_some()),
             (DESIGNATED, self.designated.is_some()),
         ];
-        for (name, _) in given.into_iter().filter(|(name, is_given)| *is_given && !names(state_type).contains(name)) {
-            fields
-                .checked_field::<()>(name, Err(InvalidValue::new("the field", "belongs to states of another type")))?;
+        for (name, _) in
+            given.into_iter().filter(|(name, is_given)| *is_given && !list_names(state_type).contains(name))
+        {
+            fields.check_field::<()>(name, Err(InvalidValue::new("the field", "belongs to states of another type")))?;
         }
         let tool_call_specs = self.specs.unwrap_or_default();
         match state_type {
@@ -108,15 +109,15 @@ impl Given {
             StateType::Reflection => Some(StateTools::Reflection { tool_call_specs }),
             StateType::ToolCall => {
                 let missing = InvalidValue::new(DESIGNATED, "is required in a tool-call state");
-                let designated = fields.checked(self.designated.ok_or(missing))?;
-                fields.checked_field(SPECS, StateTools::of_tool_call(designated, tool_call_specs))
+                let designated = fields.check(self.designated.ok_or(missing))?;
+                fields.check_field(SPECS, StateTools::of_tool_call(designated, tool_call_specs))
             }
         }
     }
 }
 
 /// The fields with the tools of a state of this type.
-const fn names(state_type: StateType) -> &'static [&'static str] {
+const fn list_names(state_type: StateType) -> &'static [&'static str] {
     match state_type {
         StateType::Action => &[ACTION, EXIT_CONDITION],
         StateType::Decision | StateType::Reflection => &[SPECS],

@@ -90,7 +90,7 @@ fn render_page(
 impl FromQuery for Request {
     fn from_query(query: &mut QueryParameters) -> Self {
         let description = "The form of the definitions; `mcp` by default.";
-        let format = query.one("format", description, &FORMAT).unwrap_or_default();
-        Self { format, page: query.page(1..=LIMIT_MAX, LIMIT_MAX) }
+        let format = query.read_one("format", description, &FORMAT).unwrap_or_default();
+        Self { format, page: query.read_page(1..=LIMIT_MAX, LIMIT_MAX) }
     }
 }

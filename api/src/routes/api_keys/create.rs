@@ -34,7 +34,7 @@ pub(crate) async fn handle(
     Caller(principal): Caller,
     Body(Request { user, terms }): Body<Request>,
 ) -> Result<(StatusCode, Json<CreatedApiKey>), Error> {
-    let new = terms.key_for(store.access().account(&principal.organization, &user).await?, &clock);
+    let new = terms.build_key(store.access().account(&principal.organization, &user).await?, &clock);
     let expires_at = new.expires_at;
     let key = store.access().create_api_key(&principal.organization, new).await?;
     Ok((StatusCode::CREATED, Json(CreatedApiKey::new(key, expires_at))))
@@ -48,7 +48,7 @@ impl FromBody for Request {
     }
 
     fn read(fields: &mut Fields) -> Option<Self> {
-        let user = fields.required("user_id", USER_ID);
+        let user = fields.read_required("user_id", USER_ID);
         let terms = KeyTerms::read(fields);
         Some(Self { user: user?, terms: terms? })
     }

@@ -45,6 +45,9 @@ pub(crate) async fn handle(
 
 impl FromQuery for Request {
     fn from_query(query: &mut QueryParameters) -> Self {
-        Self { user: query.one("user_id", "Only keys of this user.", &USER_ID), page: query.page(1..=100, 100) }
+        Self {
+            user: query.read_one("user_id", "Only keys of this user.", &USER_ID),
+            page: query.read_page(1..=100, 100),
+        }
     }
 }

@@ -54,13 +54,13 @@ pub(crate) fn list_example() -> Value {
 impl KeyTerms {
     /// Reads the fields `name`, `expires_in` and `expires_at`.
     pub(crate) fn read(fields: &mut Fields) -> Option<Self> {
-        let name = fields.optional("name", NAME.described("A short description of the key's purpose."));
-        let expires_in = fields.optional(
+        let name = fields.read_optional("name", NAME.described("A short description of the key's purpose."));
+        let expires_in = fields.read_optional(
             "expires_in",
             WholeNumber(1..=EXPIRES_IN_SECONDS_MAX).described("Seconds until the key expires."),
         );
-        let expires_at = fields.optional("expires_at", TIME.described("The time at which the key expires."));
-        fields.at_most_one_of(["expires_in", "expires_at"]);
+        let expires_at = fields.read_optional("expires_at", TIME.described("The time at which the key expires."));
+        fields.require_at_most_one("expires_in", "expires_at");
         let expiry = match (expires_in, expires_at) {
             (Some(seconds), _) => Expiry::In(Duration::from_secs(seconds.unsigned_abs())),
             (None, Some(time)) => Expiry::At(time),
@@ -69,7 +69,7 @@ impl KeyTerms {
         Some(Self { name, expiry })
     }
 
-    pub(crate) fn key_for(self, account: AccountId, clock: &Clock) -> NewApiKey {
+    pub(crate) fn build_key(self, account: AccountId, clock: &Clock) -> NewApiKey {
         let expires_at = match self.expiry {
             Expiry::Never => None,
             Expiry::In(duration) => Some(clock.now().after(duration)),

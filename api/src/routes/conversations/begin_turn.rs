@@ -12,7 +12,7 @@ use axum::http::StatusCode;
 use registry::{ConversationId, InteractionId};
 use serde_json::{Value, json};
 
-use super::system_tools::system_tools;
+use super::system_tools::list_system_tools;
 use crate::sections;
 use crate::wire::{Turn, turn_example};
 
@@ -61,7 +61,7 @@ pub(crate) async fn handle(
     let (agent_slug, revision) = (running.agent.slug.clone(), running.revision.deployment.number);
     let turn = NewTurn { conversation, agent_slug, revision, state, tools, place };
     let turn = store.conversations().begin_turn(&principal, turn).await?;
-    Ok((StatusCode::CREATED, Json(Turn::of(turn, system_tools(&turns)))))
+    Ok((StatusCode::CREATED, Json(Turn::of(turn, list_system_tools(&turns)))))
 }
 
 impl FromBody for Request {
@@ -74,17 +74,17 @@ impl FromBody for Request {
     fn read(fields: &mut Fields) -> Option<Self> {
         const INDEX: WholeNumber = WholeNumber(0..=INDEX_MAX);
         let state = STATE_NAME.described("The state of the agent; absent for an agent without states.");
-        let state = fields.optional("state", state);
+        let state = fields.read_optional("state", state);
         let list = LIST.described("The list of an action state that the model sees.").with_default("action");
-        let list = fields.optional("list", list).unwrap_or(SpecList::Action);
+        let list = fields.read_optional("list", list).unwrap_or(SpecList::Action);
         let interaction = InteractionId::decoder();
         let described = "The interaction that goes on. Without it, a new interaction begins.";
-        let interaction = fields.optional("interaction_id", interaction.described(described));
+        let interaction = fields.read_optional("interaction_id", interaction.described(described));
         let described = "The number of changes of the state so far; counted by the server if absent.";
-        let transition = fields.optional("state_transition_index", INDEX.described(described));
+        let transition = fields.read_optional("state_transition_index", INDEX.described(described));
         let described =
             "The number of earlier turns of the interaction in this state; counted by the server if absent.";
-        let round = fields.optional("tool_call_round_index", INDEX.described(described));
+        let round = fields.read_optional("tool_call_round_index", INDEX.described(described));
         let index = |index: Option<i64>| index.and_then(|index| u32::try_from(index).ok());
         let (state_transition_index, tool_call_round_index) = (index(transition), index(round));
         let place = TurnPlace { interaction, state_transition_index, tool_call_round_index };

@@ -112,8 +112,9 @@ impl FromBody for Request {
     }
 
     fn read(fields: &mut Fields) -> Option<Self> {
-        let tool = fields.required("tool", TOOL.described("The name of the tool as the turn presented it, or its id."));
-        let inputs = fields.required("inputs", turn_inputs());
+        let tool =
+            fields.read_required("tool", TOOL.described("The name of the tool as the turn presented it, or its id."));
+        let inputs = fields.read_required("inputs", turn_inputs());
         Some(Self { tool: tool?, inputs: inputs? })
     }
 }

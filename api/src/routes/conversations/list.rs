@@ -35,6 +35,6 @@ pub(crate) async fn handle(
 
 impl FromQuery for Request {
     fn from_query(query: &mut QueryParameters) -> Self {
-        Self(query.page(1..=100, 100))
+        Self(query.read_page(1..=100, 100))
     }
 }

@@ -41,12 +41,12 @@ pub(crate) async fn handle(
 ) -> Result<FinalResponse, Error> {
     let found = store.conversations().get_conversation(&principal, &conversation).await?.ok_or(Error::NotFound)?;
     let Slice { items, next } = store.conversations().conversation_log(&found, interaction.as_ref(), page).await?;
-    let items = items.into_iter().map(results_only).collect();
+    let items = items.into_iter().map(keep_results_only).collect();
     page::answer(Slice { items, next }).await
 }
 
 /// Leaves out what only the history shows, whose permission a user of the conversation need not have.
-fn results_only(mut record: Record) -> Record {
+fn keep_results_only(mut record: Record) -> Record {
     record.start.caller_address = None;
     record.start.api_key_id = None;
     if let Some(end) = &mut record.end {
@@ -61,7 +61,7 @@ fn results_only(mut record: Record) -> Record {
 
 impl FromQuery for Request {
     fn from_query(query: &mut QueryParameters) -> Self {
-        let interaction = query.one("interaction_id", INTERACTION, &InteractionId::decoder());
-        Self { interaction, page: query.page(1..=100, 100) }
+        let interaction = query.read_one("interaction_id", INTERACTION, &InteractionId::decoder());
+        Self { interaction, page: query.read_page(1..=100, 100) }
     }
 }

@@ -9,7 +9,7 @@ use axum::Json;
 use axum::extract::State;
 use registry::{ConversationId, TurnId};
 
-use super::system_tools::system_tools;
+use super::system_tools::list_system_tools;
 use crate::sections;
 use crate::wire::{Turn, turn_example};
 
@@ -26,5 +26,5 @@ pub(crate) async fn handle(
     InPath(turn): InPath<TurnId>,
 ) -> Result<Json<Turn>, Error> {
     let turn = turns.turn(&principal, &conversation, &turn).await?.ok_or(Error::NotFound)?;
-    Ok(Json(Turn::of(turn, system_tools(&turns))))
+    Ok(Json(Turn::of(turn, list_system_tools(&turns))))
 }

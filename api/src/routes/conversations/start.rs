@@ -53,17 +53,17 @@ impl FromBody for Request {
     }
 
     fn read(fields: &mut Fields) -> Option<Self> {
-        fields.parsed_as("conversation");
+        fields.mark_parsed_as("conversation");
         let mode = OneOf(&MODES).described("The mode of every call.").with_default("regular");
-        let mode = fields.optional("mode", mode).unwrap_or(InvocationMode::Regular);
+        let mode = fields.read_optional("mode", mode).unwrap_or(InvocationMode::Regular);
         let simulation = Simulation {
-            unit_test_set_run_id: fields.optional("simulation_unit_test_set_run_id", FOREIGN_ID),
-            unit_test_id: fields.optional("unit_test_id", FOREIGN_ID),
-            run_index: fields.optional("run_index", RUN_INDEX),
+            unit_test_set_run_id: fields.read_optional("simulation_unit_test_set_run_id", FOREIGN_ID),
+            unit_test_id: fields.read_optional("unit_test_id", FOREIGN_ID),
+            run_index: fields.read_optional("run_index", RUN_INDEX),
         };
         if mode == InvocationMode::Regular && simulation != Simulation::default() {
             let wrong = InvalidValue::new("mode", "must be conversation-simulation for a conversation of a simulation");
-            return fields.checked_field("mode", Err(wrong));
+            return fields.check_field("mode", Err(wrong));
         }
         Some(Self { mode, simulation })
     }

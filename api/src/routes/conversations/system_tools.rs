@@ -4,7 +4,7 @@ use agents::Turns;
 
 use crate::wire::SystemTool;
 
-pub(super) fn system_tools(turns: &Turns) -> Vec<SystemTool> {
+pub(super) fn list_system_tools(turns: &Turns) -> Vec<SystemTool> {
     let shown = turns.turn_tools().map(|tool| SystemTool {
         name: tool.name.clone(),
         description: tool.description.to_owned(),

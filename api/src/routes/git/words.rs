@@ -20,7 +20,7 @@ enum Client {
 }
 
 /// Rewrites the refusal of a request of git or of Git LFS. Other clients get the JSON of all operations.
-pub(crate) async fn with_words(request: Request, next: Next) -> Response {
+pub(crate) async fn rewrite_refusal(request: Request, next: Next) -> Response {
     let client = find_client(request.headers());
     let mut response = next.run(request).await;
     let (Some(client), Some(refusal)) = (client, response.extensions().get::<Refusal>()) else { return response };
@@ -67,8 +67,8 @@ mod tests {
 
     use super::*;
 
-    async fn answered(agent: &str, error: fn() -> Error) -> (String, String) {
-        let router = Router::new().route("/", get(move || async move { error() })).layer(from_fn(with_words));
+    async fn answer_error(agent: &str, error: fn() -> Error) -> (String, String) {
+        let router = Router::new().route("/", get(move || async move { error() })).layer(from_fn(rewrite_refusal));
         let request = Request::get("/").header(USER_AGENT, agent).body(Body::empty()).unwrap();
         let response = router.oneshot(request).await.unwrap();
         let form = response.headers()[CONTENT_TYPE].to_str().unwrap().to_owned();
@@ -80,14 +80,14 @@ mod tests {
     async fn each_client_gets_the_words_in_the_form_that_it_shows() {
         let error = || Error::Refused { code: "x", detail: "Do it otherwise.".to_owned() };
         let text = ("text/plain; charset=utf-8".to_owned(), "Do it otherwise.\n".to_owned());
-        assert_eq!(answered("git/2.47.3", error).await, text);
-        assert_eq!(answered("git/2.0 (libgit2 1.9.7)", error).await, text);
+        assert_eq!(answer_error("git/2.47.3", error).await, text);
+        assert_eq!(answer_error("git/2.0 (libgit2 1.9.7)", error).await, text);
         let lfs = r#"{"message":"Do it otherwise.","detail":"Do it otherwise.","code":"x"}"#;
-        let (form, body) = answered("git-lfs/3.3.0 (GitHub; linux amd64; go 1.19.8)", error).await;
+        let (form, body) = answer_error("git-lfs/3.3.0 (GitHub; linux amd64; go 1.19.8)", error).await;
         assert_eq!((form.as_str(), body.parse::<Value>().unwrap()), (LFS_TYPE, lfs.parse().unwrap()));
-        let (form, body) = answered("curl/8", error).await;
+        let (form, body) = answer_error("curl/8", error).await;
         assert_eq!((form.as_str(), body.as_str()), ("application/json", r#"{"detail":"Do it otherwise.","code":"x"}"#));
-        let (_, body) = answered("git/2.47.3", || Error::NotFound).await;
+        let (_, body) = answer_error("git/2.47.3", || Error::NotFound).await;
         assert!(body.contains("/v1/ORGANIZATION/tool/git/tools.git"), "{body}");
     }
 }

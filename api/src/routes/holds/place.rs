@@ -49,10 +49,10 @@ impl FromBody for Request {
     }
 
     fn read(fields: &mut Fields) -> Option<Self> {
-        let reason = fields.required("reason", HOLD_REASON);
-        let tool = fields.optional("tool_id", ToolId::decoder());
-        let started_from = fields.optional("started_from", TIME);
-        let started_before = fields.optional("started_before", TIME);
+        let reason = fields.read_required("reason", HOLD_REASON);
+        let tool = fields.read_optional("tool_id", ToolId::decoder());
+        let started_from = fields.read_optional("started_from", TIME);
+        let started_before = fields.read_optional("started_before", TIME);
         Some(Self { reason: reason?, runs: HeldRuns { tool, started_from, started_before } })
     }
 }

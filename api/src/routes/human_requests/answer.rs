@@ -8,7 +8,7 @@ use api_kit::tasks::Tasks;
 use axum::extract::State;
 use registry::HumanRequestId;
 
-use crate::routes::agent_runs::{Answer, Response, ResponseTime, resuming};
+use crate::routes::agent_runs::{Answer, Response, ResponseTime, describe_resuming};
 use crate::sections;
 
 pub(crate) fn operation() -> OperationDoc {
@@ -18,7 +18,7 @@ pub(crate) fn operation() -> OperationDoc {
             `approved`, a form the values of all `forms`, or `approved: false`. The run goes on, for its user, whoever answers.",
         )
         .errors(409, &["human_request_closed"]);
-    resuming(operation)
+    describe_resuming(operation)
 }
 
 pub(crate) async fn handle(

@@ -63,12 +63,12 @@ pub(crate) async fn handle(
 impl FromQuery for Request {
     fn from_query(query: &mut QueryParameters) -> Self {
         let status = "Only requests with this status; `open` by default, `any` for all.";
-        let limit = query.integer("limit", "Requests, at most.", 1..=LIMIT_MAX, LIMIT);
+        let limit = query.read_integer("limit", "Requests, at most.", 1..=LIMIT_MAX, LIMIT);
         Self(HumanRequestFilter {
-            state: query.one("status", status, &STATUS).unwrap_or(Some(HumanRequestState::Open)),
-            urgency: query.one("urgency", "Only requests of this urgency.", &URGENCY),
-            agent_run: query.one("agent_run_id", "Only requests of this run.", &AgentRunId::decoder()),
-            after: query.one("after", "Only requests after this one.", &HumanRequestId::decoder()),
+            state: query.read_one("status", status, &STATUS).unwrap_or(Some(HumanRequestState::Open)),
+            urgency: query.read_one("urgency", "Only requests of this urgency.", &URGENCY),
+            agent_run: query.read_one("agent_run_id", "Only requests of this run.", &AgentRunId::decoder()),
+            after: query.read_one("after", "Only requests after this one.", &HumanRequestId::decoder()),
             limit: u32::try_from(limit).unwrap_or(u32::MAX),
         })
     }

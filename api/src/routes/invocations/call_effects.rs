@@ -37,22 +37,23 @@ const REFUSED_AT_DESCRIPTION: &str =
     "Only calls that were refused at one of these steps. They failed without a run of the tool.";
 
 pub(super) fn read(query: &mut QueryParameters) -> Vec<Effect> {
-    let agents = query.distinct("agent_id", "Only calls through these agents.", &AgentId::decoder());
-    let clients = query.distinct("client", "Only calls of these MCP clients, such as `claude-code 2.1`.", &CLIENT);
-    let turns = query.distinct("turn_id", "Only calls in these turns of conversations with agents.", &TURN);
-    let steps = query.distinct("refused_at", REFUSED_AT_DESCRIPTION, &STEP);
-    let tools = query.distinct("native_tool", "Only calls of these tools, which the server provides.", &NATIVE_TOOL);
+    let agents = query.read_distinct("agent_id", "Only calls through these agents.", &AgentId::decoder());
+    let clients = query.read_distinct("client", "Only calls of these MCP clients, such as `claude-code 2.1`.", &CLIENT);
+    let turns = query.read_distinct("turn_id", "Only calls in these turns of conversations with agents.", &TURN);
+    let steps = query.read_distinct("refused_at", REFUSED_AT_DESCRIPTION, &STEP);
+    let tools =
+        query.read_distinct("native_tool", "Only calls of these tools, which the server provides.", &NATIVE_TOOL);
     let steps: Vec<_> = steps.into_iter().map(InvokeStep::as_str).collect();
     [
-        of_kind(EffectKind::Agent, &agents),
-        of_kind(EffectKind::Client, &clients),
-        of_kind(EffectKind::Turn, &turns),
-        of_kind(EffectKind::RefusedAt, &steps),
-        of_kind(EffectKind::NativeTool, &tools),
+        build_effects(EffectKind::Agent, &agents),
+        build_effects(EffectKind::Client, &clients),
+        build_effects(EffectKind::Turn, &turns),
+        build_effects(EffectKind::RefusedAt, &steps),
+        build_effects(EffectKind::NativeTool, &tools),
     ]
     .concat()
 }
 
-fn of_kind(kind: EffectKind, names: &[impl Display]) -> Vec<Effect> {
+fn build_effects(kind: EffectKind, names: &[impl Display]) -> Vec<Effect> {
     names.iter().map(|name| Effect { kind, name: name.to_string() }).collect()
 }

@@ -46,10 +46,10 @@ const EFFECTS: [(&str, &str, EffectKind); 3] = [
 ];
 
 const USER: Text<String> =
-    Text::new(|| json!({"type": "string", "minLength": 1, "maxLength": USER_CHARACTERS_MAX}), user);
+    Text::new(|| json!({"type": "string", "minLength": 1, "maxLength": USER_CHARACTERS_MAX}), check_user);
 
 const NAME: Text<String> =
-    Text::new(|| json!({"type": "string", "minLength": 1, "maxLength": NAME_CHARACTERS_MAX}), name);
+    Text::new(|| json!({"type": "string", "minLength": 1, "maxLength": NAME_CHARACTERS_MAX}), check_name);
 
 /// Characters of a host name with its port, at most.
 const NAME_CHARACTERS_MAX: usize = 300;
@@ -65,49 +65,49 @@ enum RunState {
 
 /// Reads all filters except versions, order and page.
 pub(super) fn read(query: &mut QueryParameters) -> InvocationFilter {
-    let tools = query.distinct("tool_id", "Only runs of these tools.", &ToolId::decoder());
+    let tools = query.read_distinct("tool_id", "Only runs of these tools.", &ToolId::decoder());
     InvocationFilter {
         tools: tools.into_iter().map(|tool| ToolSelection { tool, versions: None }).collect(),
-        source_types: query.distinct("invocation_source_type", "Only runs of these sources.", &SOURCE_TYPE),
-        origins: query.distinct("origin", ORIGIN_DESCRIPTION, &ORIGIN),
-        user_ids: query.distinct("user_id", USER_DESCRIPTION, &USER),
-        created_after: query.one("created_after", "Only runs that started at this time or later.", &TIME),
-        created_before: query.one("created_before", "Only runs that started before this time.", &TIME),
-        conversation_ids: query.distinct("conversation_id", "Only runs of these conversations.", &FOREIGN_ID),
-        simulation_unit_test_set_run_ids: query.distinct(
+        source_types: query.read_distinct("invocation_source_type", "Only runs of these sources.", &SOURCE_TYPE),
+        origins: query.read_distinct("origin", ORIGIN_DESCRIPTION, &ORIGIN),
+        user_ids: query.read_distinct("user_id", USER_DESCRIPTION, &USER),
+        created_after: query.read_one("created_after", "Only runs that started at this time or later.", &TIME),
+        created_before: query.read_one("created_before", "Only runs that started before this time.", &TIME),
+        conversation_ids: query.read_distinct("conversation_id", "Only runs of these conversations.", &FOREIGN_ID),
+        simulation_unit_test_set_run_ids: query.read_distinct(
             "simulation_unit_test_set_run_id",
             "Only runs of these simulations.",
             &FOREIGN_ID,
         ),
-        succeeded: query.boolean("succeeded", "Only runs that succeeded, or only runs that failed."),
-        persisted: query.boolean(
+        succeeded: query.read_boolean("succeeded", "Only runs that succeeded, or only runs that failed."),
+        persisted: query.read_boolean(
             "persisted",
             "Only runs whose output belongs to the log of their conversation, or only other runs.",
         ),
-        effects: [effects(query), call_effects::read(query)].concat(),
+        effects: [read_effects(query), call_effects::read(query)].concat(),
         ..InvocationFilter::default()
     }
 }
 
 /// Reads the states of a list. A search finds only runs that have ended.
-pub(super) fn states(query: &mut QueryParameters) -> RunStates {
-    match query.distinct("state", STATE_DESCRIPTION, &STATE).as_slice() {
+pub(super) fn read_states(query: &mut QueryParameters) -> RunStates {
+    match query.read_distinct("state", STATE_DESCRIPTION, &STATE).as_slice() {
         [] | [RunState::Finished] => RunStates::Finished,
         [RunState::Running] => RunStates::Running,
         _ => RunStates::All,
     }
 }
 
-fn effects(query: &mut QueryParameters) -> Vec<Effect> {
+fn read_effects(query: &mut QueryParameters) -> Vec<Effect> {
     let of_kind = |(parameter, description, kind)| {
-        let names = query.distinct(parameter, description, &NAME);
+        let names = query.read_distinct(parameter, description, &NAME);
         names.into_iter().map(move |name| as_recorded(Effect { kind, name }))
     };
     EFFECTS.into_iter().flat_map(of_kind).collect()
 }
 
 /// Adds the constraints to the tools, by position. There must be as many as tools, or none.
-pub(super) fn pair(filter: &mut InvocationFilter, versions: Vec<Constraint>) -> Result<(), Error> {
+pub(super) fn pair_versions(filter: &mut InvocationFilter, versions: Vec<Constraint>) -> Result<(), Error> {
     if versions.is_empty() {
         return Ok(());
     }
@@ -127,15 +127,15 @@ fn as_recorded(effect: Effect) -> Effect {
     Effect { name: host.map_or(effect.name, |host| host.to_string()), ..effect }
 }
 
-fn name(text: &str) -> Result<String, String> {
-    within(text, NAME_CHARACTERS_MAX)
+fn check_name(text: &str) -> Result<String, String> {
+    check_length(text, NAME_CHARACTERS_MAX)
 }
 
-fn user(text: &str) -> Result<String, String> {
-    within(text, USER_CHARACTERS_MAX)
+fn check_user(text: &str) -> Result<String, String> {
+    check_length(text, USER_CHARACTERS_MAX)
 }
 
-fn within(text: &str, characters_max: usize) -> Result<String, String> {
+fn check_length(text: &str, characters_max: usize) -> Result<String, String> {
     let fits = (1..=characters_max).contains(&text.chars().count());
     fits.then(|| text.to_owned()).ok_or_else(|| format!("should have 1 to {characters_max} characters"))
 }

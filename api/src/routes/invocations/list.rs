@@ -54,7 +54,7 @@ pub(crate) async fn handle(
     Caller(principal): Caller,
     Query(Request { mut filter, versions, page }): Query<Request>,
 ) -> Result<FinalResponse, Error> {
-    filter::pair(&mut filter, versions)?;
+    filter::pair_versions(&mut filter, versions)?;
     let found = store.history().list_invocations(&principal.organization, &filter, page).await?;
     page::answer(found).await
 }
@@ -62,12 +62,12 @@ pub(crate) async fn handle(
 impl FromQuery for Request {
     fn from_query(query: &mut QueryParameters) -> Self {
         let mut filter = filter::read(query);
-        filter.states = filter::states(query);
-        filter.sort = query.many("sort_by", SORT_DESCRIPTION, &SORT_BY);
+        filter.states = filter::read_states(query);
+        filter.sort = query.read_many("sort_by", SORT_DESCRIPTION, &SORT_BY);
         Self {
             filter,
-            versions: query.many("version", VERSION_DESCRIPTION, &CONSTRAINT),
-            page: query.page(0..=100, 100),
+            versions: query.read_many("version", VERSION_DESCRIPTION, &CONSTRAINT),
+            page: query.read_page(0..=100, 100),
         }
     }
 }

@@ -48,9 +48,9 @@ pub(crate) async fn handle(
 ) -> Result<response::Response, Error> {
     let run = store.history().get_invocation(&principal.organization, &invocation).await?.ok_or(Error::NotFound)?;
     let required = |permission| Requirement { principal: &principal, permission };
-    required(Permission::InvokeTool).for_run(&store, &invocation).await?;
+    required(Permission::InvokeTool).require_for_run(&store, &invocation).await?;
     if matches!(code, ReplayToolInvocation::Branch { .. }) {
-        required(Permission::ModifyTool).for_run(&store, &invocation).await?;
+        required(Permission::ModifyTool).require_for_run(&store, &invocation).await?;
     }
     let work = Work { store, builder, invoker, principal, run, code };
     reply.respond(|context| work.run(context.events)).await
@@ -74,7 +74,7 @@ impl Work {
             ReplayToolInvocation::Branch { commit_branch, project_path } => {
                 let project_path = match project_path {
                     Some(path) => path,
-                    None => path_of(&store, &run).await?,
+                    None => find_path(&store, &run).await?,
                 };
                 let replayed = ReplayedBranch { commit_branch, project_path };
                 let build = |progress| builder.build_for_replay(&principal, replayed, progress);
@@ -87,7 +87,7 @@ impl Work {
 }
 
 /// The project path of the version that ran.
-async fn path_of(store: &Store, run: &Record) -> Result<ProjectPath, Error> {
+async fn find_path(store: &Store, run: &Record) -> Result<ProjectPath, Error> {
     let found = match (&run.start.tool, &run.start.tool_version) {
         (Some(tool), Some(version)) => store.versions().get_version(&run.start.organization, tool, version).await?,
         _ => None,
@@ -104,7 +104,7 @@ impl FromBody for ReplayToolInvocation {
     }
 
     fn read(fields: &mut Fields) -> Option<Self> {
-        let version = fields.optional(
+        let version = fields.read_optional(
             "version",
             CONSTRAINT.described(
                 "A version or a constraint: the highest live version that it admits is replayed. When absent, and without a \
@@ -112,8 +112,8 @@ impl FromBody for ReplayToolInvocation {
             ),
         );
         let commit_branch =
-            fields.optional("commit_branch", BRANCH_NAME.described("A branch. Its tip is built and replayed."));
-        let project_path = fields.optional(
+            fields.read_optional("commit_branch", BRANCH_NAME.described("A branch. Its tip is built and replayed."));
+        let project_path = fields.read_optional(
             "project_path",
             PROJECT_PATH
                 .described("The project's folder in the branch. When absent, the folder of the version that ran."),

@@ -58,12 +58,12 @@ impl FromBody for Request {
     }
 
     fn read(fields: &mut Fields) -> Option<Self> {
-        let conversation = fields.optional("conversation_id", FOREIGN_ID);
+        let conversation = fields.read_optional("conversation_id", FOREIGN_ID);
         let interaction_id =
-            fields.optional("interaction_id", FOREIGN_ID.described("When absent, the whole conversation."));
-        let simulation = fields.optional(SIMULATION, FOREIGN_ID);
-        fields.exactly_one_of(["conversation_id", SIMULATION]);
-        fields.at_most_one_of([SIMULATION, "interaction_id"]);
+            fields.read_optional("interaction_id", FOREIGN_ID.described("When absent, the whole conversation."));
+        let simulation = fields.read_optional(SIMULATION, FOREIGN_ID);
+        fields.require_exactly_one("conversation_id", SIMULATION);
+        fields.require_at_most_one(SIMULATION, "interaction_id");
         match (conversation, simulation) {
             (Some(id), _) => Some(Self(Rollback::Conversation { id, interaction_id })),
             (None, run_id) => Some(Self(Rollback::Simulation { run_id: run_id? })),

@@ -54,9 +54,9 @@ pub(crate) async fn handle(
 
 impl FromQuery for Request {
     fn from_query(query: &mut QueryParameters) -> Self {
-        let text = query.one_required("query", QUERY_DESCRIPTION, &QUERY).unwrap_or_default();
-        let fields = query.distinct_required("query_against", "The fields to search, as one text.", &FIELD);
+        let text = query.read_one_required("query", QUERY_DESCRIPTION, &QUERY).unwrap_or_default();
+        let fields = query.read_distinct_required("query_against", "The fields to search, as one text.", &FIELD);
         let filter = filter::read(query);
-        Self { search: SearchQuery { text, fields, filter }, page: query.page(1..=LIMIT_MAX, LIMIT_MAX) }
+        Self { search: SearchQuery { text, fields, filter }, page: query.read_page(1..=LIMIT_MAX, LIMIT_MAX) }
     }
 }

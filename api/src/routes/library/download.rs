@@ -41,13 +41,13 @@ pub(crate) async fn handle(
     let text = |name: &str| artifact.body.get(name).and_then(Value::as_str).unwrap_or_default();
     let media_type = HeaderValue::from_str(text("content_type"));
     let media_type = media_type.unwrap_or(HeaderValue::from_static("application/octet-stream"));
-    let headers = [(CONTENT_TYPE, media_type), (CONTENT_DISPOSITION, attachment(&artifact)?)];
+    let headers = [(CONTENT_TYPE, media_type), (CONTENT_DISPOSITION, build_disposition(&artifact)?)];
     let content = ArtifactEncoding::of(text("content_encoding")).decode(text("content").to_owned());
     Ok((SAFE, headers, content).into_response())
 }
 
 /// The title as the name of a file.
-fn attachment(artifact: &LibraryItem) -> Result<HeaderValue, Error> {
+fn build_disposition(artifact: &LibraryItem) -> Result<HeaderValue, Error> {
     let title = artifact.body.get("title").and_then(Value::as_str).unwrap_or("artifact");
     let title: String = title.chars().map(|c| if matches!(c, '/' | '\\') || is_hidden(c) { '_' } else { c }).collect();
     let value = format!("attachment; filename*=UTF-8''{}", utf8_percent_encode(&title, NON_ALPHANUMERIC));

@@ -6,7 +6,7 @@ use api_kit::public_url::PublicBase;
 use axum::Json;
 use axum::extract::{Request, State};
 use axum::response::{IntoResponse, Response};
-use mcp::protected_resource;
+use mcp::describe_resource;
 
 use crate::sections;
 
@@ -22,7 +22,7 @@ pub(crate) fn operation() -> OperationDoc {
 
 pub(crate) async fn handle(State(public): State<PublicBase>, request: Request) -> Result<Response, Error> {
     let path = request.uri().path().strip_prefix(PREFIX).filter(|path| is_endpoint(path)).ok_or(Error::NotFound)?;
-    let described = protected_resource(&public, request.headers(), path).ok_or(Error::NotFound)?;
+    let described = describe_resource(&public, request.headers(), path).ok_or(Error::NotFound)?;
     Ok(Json(described).into_response())
 }
 

@@ -34,7 +34,7 @@ pub(crate) async fn handle(
     Caller(principal): Caller,
     Body(Request(terms)): Body<Request>,
 ) -> Result<(StatusCode, Json<CreatedApiKey>), Error> {
-    let mut new = terms.key_for(principal.account, &clock);
+    let mut new = terms.build_key(principal.account, &clock);
     if let Some(end) = principal.key.and_then(|key| key.ends_at) {
         new.expires_at = Some(new.expires_at.map_or(end, |asked| asked.min(end)));
     }

@@ -9,7 +9,7 @@ use axum::response::{IntoResponse, Response};
 use mcp::{Asked, Authorization, AuthorizationRefused, Consent, Decision, OauthError, OauthServer, Page, Parameters};
 use serde_json::Value;
 
-use super::{fields, refused};
+use super::{fields, respond_refused};
 use crate::sections;
 
 pub(crate) fn operation() -> OperationDoc {
@@ -33,7 +33,7 @@ fn schema() -> Value {
         ("api_key", "An API key of the user."),
         ("decision", "`allow`, or anything else."),
     ];
-    fields::form(&[&fields::AUTHORIZATION[..], &own].concat())
+    fields::build_form_schema(&[&fields::AUTHORIZATION[..], &own].concat())
 }
 
 /// Whether a browser says that the form is one of another site, which could send users on without their doing. The page of this
@@ -51,20 +51,20 @@ pub(crate) async fn handle(State(server): State<OauthServer>, request: Request) 
     let peer = Peer::of(request.extensions());
     if is_of_another_site(request.headers(), &issuer) {
         let text = "the form was sent by another site: open the page of this server again, and decide there";
-        return refused(OauthError::invalid_request(text).into());
+        return respond_refused(OauthError::invalid_request(text).into());
     }
     let parameters = match Parameters::of_form(request).await? {
         Ok(parameters) => parameters,
-        Err(error) => return refused(AuthorizationRefused::Shown(error)),
+        Err(error) => return respond_refused(AuthorizationRefused::Shown(error)),
     };
     let asked = Asked { server: &server, address: peer };
     let asked = match Authorization::read(asked, &parameters, issuer).await {
         Ok(asked) => asked,
-        Err(error) => return refused(error),
+        Err(error) => return respond_refused(error),
     };
     let consent = match Consent::read(&parameters) {
         Ok(consent) => consent,
-        Err(error) => return refused(AuthorizationRefused::Shown(error)),
+        Err(error) => return respond_refused(AuthorizationRefused::Shown(error)),
     };
     let page = |problem| Page { asked: &asked, parameters: &parameters, problem };
     match consent.decide(&server, &asked, peer).await {
@@ -72,8 +72,8 @@ pub(crate) async fn handle(State(server): State<OauthServer>, request: Request) 
         Ok(Decision::Denied) => {
             asked.redirect.with_error(&OauthError::new("access_denied", "the user denied the access"))
         }
-        Ok(Decision::Unclear(problem)) => Ok(page(Some(problem.to_owned())).response().into_response()),
-        Err(error) => page(None).limited(error).map(IntoResponse::into_response),
+        Ok(Decision::Unclear(problem)) => Ok(page(Some(problem.to_owned())).respond().into_response()),
+        Err(error) => page(None).respond_to_limit(error).map(IntoResponse::into_response),
     }
 }
 

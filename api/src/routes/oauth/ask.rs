@@ -7,8 +7,8 @@ use axum::extract::{Request, State};
 use axum::response::{IntoResponse, Response};
 use mcp::{Asked, Authorization, AuthorizationRefused, OauthServer, Page, Parameters};
 
-use super::fields::authorization_parameters;
-use super::refused;
+use super::fields::list_authorization_parameters;
+use super::respond_refused;
 use crate::sections;
 
 pub(crate) fn operation() -> OperationDoc {
@@ -22,18 +22,18 @@ pub(crate) fn operation() -> OperationDoc {
         .errors(503, &["client_documents_busy"])
         .errors(404, &["not_found"])
         .errors(503, STORE_CODES);
-    authorization_parameters().fold(operation, OperationDoc::parameter)
+    list_authorization_parameters().fold(operation, OperationDoc::parameter)
 }
 
 pub(crate) async fn handle(State(server): State<OauthServer>, request: Request) -> Result<Response, Error> {
     let issuer = server.public.of(request.headers()).ok_or(Error::NotFound)?;
     let parameters = match Parameters::of_query(&request) {
         Ok(parameters) => parameters,
-        Err(error) => return refused(AuthorizationRefused::Shown(error)),
+        Err(error) => return respond_refused(AuthorizationRefused::Shown(error)),
     };
     let asked = Asked { server: &server, address: Peer::of(request.extensions()) };
     match Authorization::read(asked, &parameters, issuer).await {
-        Ok(asked) => Ok(Page { asked: &asked, parameters: &parameters, problem: None }.response().into_response()),
-        Err(error) => refused(error),
+        Ok(asked) => Ok(Page { asked: &asked, parameters: &parameters, problem: None }.respond().into_response()),
+        Err(error) => respond_refused(error),
     }
 }

@@ -16,12 +16,12 @@ pub(super) const AUTHORIZATION: [(&str, &str); 8] = [
     ("resource", "The URL of the MCP endpoint (RFC 8707)."),
 ];
 
-pub(super) fn authorization_parameters() -> impl Iterator<Item = Parameter> {
+pub(super) fn list_authorization_parameters() -> impl Iterator<Item = Parameter> {
     AUTHORIZATION.into_iter().map(|(name, text)| Parameter::query(name, text, schemas::text()))
 }
 
 /// The schema of a form with these fields, all of them optional texts.
-pub(super) fn form(fields: &[(&str, &str)]) -> Value {
+pub(super) fn build_form_schema(fields: &[(&str, &str)]) -> Value {
     let property = |(name, text): &(&str, &str)| ((*name).to_owned(), json!({"type": "string", "description": text}));
     json!({"type": "object", "properties": fields.iter().map(property).collect::<serde_json::Map<_, _>>()})
 }

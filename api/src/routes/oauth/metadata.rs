@@ -6,7 +6,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Response};
-use mcp::{OauthServer, authorization_server};
+use mcp::{OauthServer, describe_authorization_server};
 
 use crate::sections;
 
@@ -23,5 +23,5 @@ pub(crate) fn operation() -> OperationDoc {
 
 pub(crate) async fn handle(State(server): State<OauthServer>, headers: HeaderMap) -> Result<Response, Error> {
     let base = server.public.of(&headers).ok_or(Error::NotFound)?;
-    Ok(Json(authorization_server(&base, server.accepts_registrations)).into_response())
+    Ok(Json(describe_authorization_server(&base, server.accepts_registrations)).into_response())
 }

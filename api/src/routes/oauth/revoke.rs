@@ -30,12 +30,12 @@ pub(crate) fn operation() -> OperationDoc {
 }
 
 fn schema() -> Value {
-    fields::form(&FIELDS)
+    fields::build_form_schema(&FIELDS)
 }
 
 pub(crate) async fn handle(State(store): State<Store>, request: Request) -> Result<Response, Error> {
     let parameters = Parameters::of_form(request).await?;
-    match parameters.as_ref().map_err(Clone::clone).and_then(token_and_client) {
+    match parameters.as_ref().map_err(Clone::clone).and_then(read_token_and_client) {
         Ok([token, client_id]) => {
             store.access().revoke_access(token, client_id).await?;
             Ok(StatusCode::OK.into_response())
@@ -44,8 +44,8 @@ pub(crate) async fn handle(State(store): State<Store>, request: Request) -> Resu
     }
 }
 
-fn token_and_client(parameters: &Parameters) -> Result<[&str; 2], OauthError> {
+fn read_token_and_client(parameters: &Parameters) -> Result<[&str; 2], OauthError> {
     // Tokens tell their kind, but a repeated parameter is an error.
-    parameters.optional("token_type_hint")?;
-    Ok([parameters.required("token")?, parameters.required("client_id")?])
+    parameters.find_value("token_type_hint")?;
+    Ok([parameters.require_value("token")?, parameters.require_value("client_id")?])
 }

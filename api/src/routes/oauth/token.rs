@@ -2,7 +2,7 @@
 
 use api_kit::error::Error;
 use api_kit::openapi::{OperationDoc, STORE_CODES};
-use api_kit::public_url::canonical;
+use api_kit::public_url::canonicalize;
 use axum::Json;
 use axum::extract::{Request, State};
 use axum::response::{IntoResponse, Response};
@@ -41,7 +41,7 @@ pub(crate) fn operation() -> OperationDoc {
 }
 
 fn schema() -> Value {
-    fields::form(&FIELDS)
+    fields::build_form_schema(&FIELDS)
 }
 
 pub(crate) async fn handle(State(store): State<Store>, request: Request) -> Result<Response, Error> {
@@ -52,7 +52,7 @@ pub(crate) async fn handle(State(store): State<Store>, request: Request) -> Resu
     match Grant::read(&parameters) {
         Ok(grant) => {
             let issued = grant.issue(&store).await?;
-            Ok(issued.map_or_else(|| OauthError::invalid_grant().into_response(), |issued| rendered(&issued)))
+            Ok(issued.map_or_else(|| OauthError::invalid_grant().into_response(), |issued| render_access(&issued)))
         }
         Err(error) => Ok(error.into_response()),
     }
@@ -66,21 +66,21 @@ enum Grant<'a> {
 
 impl<'a> Grant<'a> {
     fn read(parameters: &'a Parameters) -> Result<Self, OauthError> {
-        let client_id = || parameters.required("client_id");
-        match parameters.required("grant_type")? {
+        let client_id = || parameters.require_value("client_id");
+        match parameters.require_value("grant_type")? {
             "authorization_code" => {
-                let challenge = PkceChallenge::of_verifier(parameters.required("code_verifier")?);
+                let challenge = PkceChallenge::of_verifier(parameters.require_value("code_verifier")?);
                 let terms = AuthorizationTerms {
                     client_id: client_id()?.to_owned(),
-                    redirect_uri: parameters.optional("redirect_uri")?.map(str::to_owned),
-                    resource: canonical(parameters.required("resource")?),
+                    redirect_uri: parameters.find_value("redirect_uri")?.map(str::to_owned),
+                    resource: canonicalize(parameters.require_value("resource")?),
                     challenge: challenge.ok_or_else(OauthError::invalid_grant)?,
                 };
-                Ok(Self::Code { code: parameters.required("code")?, terms })
+                Ok(Self::Code { code: parameters.require_value("code")?, terms })
             }
             "refresh_token" => {
-                let refresh_token = parameters.required("refresh_token")?;
-                let resource = parameters.optional("resource")?.map(canonical);
+                let refresh_token = parameters.require_value("refresh_token")?;
+                let resource = parameters.find_value("resource")?.map(canonicalize);
                 Ok(Self::Refresh(Refresh { refresh_token, client_id: client_id()?, resource }))
             }
             _ => Err(OauthError::new(
@@ -98,7 +98,7 @@ impl<'a> Grant<'a> {
     }
 }
 
-fn rendered(issued: &IssuedAccess) -> Response {
+fn render_access(issued: &IssuedAccess) -> Response {
     let tokens = OauthTokens {
         access_token: SecretText::new(issued.access_token.expose().to_owned()),
         token_type: "Bearer".to_owned(),

@@ -39,14 +39,14 @@ pub(crate) async fn handle(
         return Err(Error::NotFound);
     }
     let reader = OperationReader { store: &store, organization, request: &request };
-    Ok(Json(reader.instance(found).await?))
+    Ok(Json(reader.read_instance(found).await?))
 }
 
 async fn may_see(store: &Store, principal: &Principal, operation: &TrackedOperation) -> Result<bool, Error> {
     if operation.account == principal.account {
         return Ok(true);
     }
-    let permission = permission(operation.kind);
+    let permission = find_permission(operation.kind);
     if !principal.may_for_some(permission) {
         return Ok(false);
     }
@@ -55,7 +55,7 @@ async fn may_see(store: &Store, principal: &Principal, operation: &TrackedOperat
 }
 
 /// The permission of the route that shows the same result.
-const fn permission(kind: OperationKind) -> Permission {
+const fn find_permission(kind: OperationKind) -> Permission {
     match kind {
         OperationKind::Invoke => Permission::GetInvocation,
         OperationKind::Publish => Permission::GetTool,
@@ -65,7 +65,7 @@ const fn permission(kind: OperationKind) -> Permission {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::router::routes;
+    use crate::router::list_routes;
 
     #[test]
     fn the_permission_is_that_of_the_route_that_shows_the_same() {
@@ -73,8 +73,8 @@ mod tests {
             (OperationKind::Invoke, "/v1/{organization}/tool/invocation/{invocation_id}"),
             (OperationKind::Publish, "/v1/{organization}/tool/{tool_id}/version/{version}"),
         ] {
-            let route = routes().into_iter().find(|route| route.method == "GET" && route.path == path);
-            assert_eq!(route.and_then(|route| route.permission), Some(permission(kind)), "{path}");
+            let route = list_routes().into_iter().find(|route| route.method == "GET" && route.path == path);
+            assert_eq!(route.and_then(|route| route.permission), Some(find_permission(kind)), "{path}");
         }
     }
 }

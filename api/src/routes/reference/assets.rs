@@ -15,7 +15,7 @@ use axum::response::{IntoResponse, Response};
 use swagger_ui_dist::{ApiDefinition, OpenApiSource, generate_routes};
 use tower::ServiceExt;
 
-use super::headers;
+use super::build_headers;
 use crate::sections;
 
 /// An asset needs no other source and no frame.
@@ -42,15 +42,15 @@ pub(crate) fn operation() -> OperationDoc {
 
 pub(crate) async fn handle(Asset(name): Asset) -> Result<Response, Error> {
     match name.as_str() {
-        "reference.js" => Ok((headers(JAVASCRIPT, POLICY), include_str!("reference.js")).into_response()),
-        "page.css" => Ok((headers(CSS, POLICY), include_str!("page.css")).into_response()),
-        "swagger-ui-bundle.js" => swagger_ui(Uri::from_static("/ui/swagger-ui-bundle.js"), JAVASCRIPT).await,
-        "swagger-ui.css" => swagger_ui(Uri::from_static("/ui/swagger-ui.css"), CSS).await,
+        "reference.js" => Ok((build_headers(JAVASCRIPT, POLICY), include_str!("reference.js")).into_response()),
+        "page.css" => Ok((build_headers(CSS, POLICY), include_str!("page.css")).into_response()),
+        "swagger-ui-bundle.js" => serve_swagger_ui(Uri::from_static("/ui/swagger-ui-bundle.js"), JAVASCRIPT).await,
+        "swagger-ui.css" => serve_swagger_ui(Uri::from_static("/ui/swagger-ui.css"), CSS).await,
         _ => Err(Error::NotFound),
     }
 }
 
-async fn swagger_ui(uri: Uri, content_type: &'static str) -> Result<Response, Error> {
+async fn serve_swagger_ui(uri: Uri, content_type: &'static str) -> Result<Response, Error> {
     let mut request = Request::new(Body::empty());
     *request.uri_mut() = uri;
     let Ok(mut response) = SWAGGER_UI.clone().oneshot(request).await;
@@ -58,14 +58,14 @@ async fn swagger_ui(uri: Uri, content_type: &'static str) -> Result<Response, Er
         return Err(Error::Internal { detail: "the crate swagger-ui-dist lacks a file".into() });
     }
     response.headers_mut().remove(CONTENT_TYPE);
-    Ok((headers(content_type, POLICY), response).into_response())
+    Ok((build_headers(content_type, POLICY), response).into_response())
 }
 
 impl<S: Send + Sync> FromRequestParts<S> for Asset {
     type Rejection = Error;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Error> {
-        extract::parameter(parts, state, "asset").await.map(Self)
+        extract::read_parameter(parts, state, "asset").await.map(Self)
     }
 }
 

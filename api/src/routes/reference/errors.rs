@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use api_kit::openapi::OperationDoc;
 use axum::response::IntoResponse;
 
-use super::{headers, markdown};
+use super::{build_headers, markdown};
 use crate::sections;
 
 const POLICY: &str = "default-src 'none'; style-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; \
@@ -20,7 +20,7 @@ static PAGE: LazyLock<String> = LazyLock::new(|| {
         content=\"width=device-width, initial-scale=1\">\n<title>Lathe: errors</title>\n<link rel=\"icon\" \
         href=\"data:,\">\n<link rel=\"stylesheet\" href=\"/docs/page.css\">\n</head>\n<body>\n<p><a \
         href=\"/docs\">HTTP reference</a></p>\n{}</body>\n</html>\n",
-        markdown::rendered(TEXT)
+        markdown::render_markdown(TEXT)
     )
 });
 
@@ -31,5 +31,5 @@ pub(crate) fn operation() -> OperationDoc {
 }
 
 pub(crate) async fn handle() -> impl IntoResponse {
-    (headers("text/html; charset=utf-8", POLICY), PAGE.as_str())
+    (build_headers("text/html; charset=utf-8", POLICY), PAGE.as_str())
 }

@@ -7,15 +7,15 @@ use std::collections::HashMap;
 
 use pulldown_cmark::{CowStr, Event, Options, Parser, Tag, TagEnd, html};
 
-pub(super) fn rendered(text: &str) -> String {
+pub(super) fn render_markdown(text: &str) -> String {
     let mut page = String::with_capacity(2 * text.len());
-    let events = without_files(Parser::new_ext(text, Options::ENABLE_TABLES));
-    html::push_html(&mut page, with_anchors(events).into_iter());
+    let events = strip_file_links(Parser::new_ext(text, Options::ENABLE_TABLES));
+    html::push_html(&mut page, add_anchors(events).into_iter());
     page
 }
 
 /// Removes links to files. Links do not nest, so the end of a link belongs to the last start.
-fn without_files<'a>(events: impl Iterator<Item = Event<'a>>) -> Vec<Event<'a>> {
+fn strip_file_links<'a>(events: impl Iterator<Item = Event<'a>>) -> Vec<Event<'a>> {
     let mut is_kept = true;
     let kept = events.filter(|event| match event {
         Event::Start(Tag::Link { dest_url, .. }) => {
@@ -29,7 +29,7 @@ fn without_files<'a>(events: impl Iterator<Item = Event<'a>>) -> Vec<Event<'a>> 
 }
 
 /// Adds an id to every heading. A heading with several codes gets an anchor for each code.
-fn with_anchors(events: Vec<Event>) -> Vec<Event> {
+fn add_anchors(events: Vec<Event>) -> Vec<Event> {
     let mut anchored = Vec::with_capacity(events.len());
     let mut taken = HashMap::new();
     let mut rest = events.into_iter();
@@ -39,8 +39,8 @@ fn with_anchors(events: Vec<Event>) -> Vec<Event> {
             continue;
         };
         let inner: Vec<Event> = rest.by_ref().take_while(|event| !is_end(event)).collect();
-        let level = level(&event);
-        anchored.extend(heading(event, inner, &mut taken));
+        let level = find_level(&event);
+        anchored.extend(render_heading(event, inner, &mut taken));
         anchored.extend(level.map(|level| Event::End(TagEnd::Heading(level))));
     }
     anchored
@@ -50,19 +50,19 @@ const fn is_end(event: &Event) -> bool {
     matches!(event, Event::End(TagEnd::Heading(_)))
 }
 
-const fn level(start: &Event) -> Option<pulldown_cmark::HeadingLevel> {
+const fn find_level(start: &Event) -> Option<pulldown_cmark::HeadingLevel> {
     match start {
         Event::Start(Tag::Heading { level, .. }) => Some(*level),
         _ => None,
     }
 }
 
-fn heading<'a>(start: Event<'a>, inner: Vec<Event<'a>>, taken: &mut HashMap<String, usize>) -> Vec<Event<'a>> {
-    let mut ids = ids(&inner).into_iter().map(|id| unique(id, taken));
+fn render_heading<'a>(start: Event<'a>, inner: Vec<Event<'a>>, taken: &mut HashMap<String, usize>) -> Vec<Event<'a>> {
+    let mut ids = find_ids(&inner).into_iter().map(|id| number_uses(id, taken));
     let first = ids.next().unwrap_or_default();
     let others = ids.map(|id| Event::InlineHtml(format!("<a id=\"{id}\"></a>").into()));
     let link = Event::InlineHtml(format!("<a href=\"#{first}\">").into());
-    let mut heading = vec![with_id(start, first.into())];
+    let mut heading = vec![add_id(start, first.into())];
     heading.extend(others);
     heading.push(link);
     heading.extend(inner);
@@ -70,7 +70,7 @@ fn heading<'a>(start: Event<'a>, inner: Vec<Event<'a>>, taken: &mut HashMap<Stri
     heading
 }
 
-fn with_id<'a>(start: Event<'a>, id: CowStr<'a>) -> Event<'a> {
+fn add_id<'a>(start: Event<'a>, id: CowStr<'a>) -> Event<'a> {
     match start {
         Event::Start(Tag::Heading { level, classes, attrs, .. }) => {
             Event::Start(Tag::Heading { level, id: Some(id), classes, attrs })
@@ -80,17 +80,17 @@ fn with_id<'a>(start: Event<'a>, id: CowStr<'a>) -> Event<'a> {
 }
 
 /// The ids of a heading: its codes, or its words.
-fn ids(inner: &[Event]) -> Vec<String> {
+fn find_ids(inner: &[Event]) -> Vec<String> {
     let codes = inner.iter().filter_map(|event| match event {
         Event::Code(code) => Some(code.to_string()),
         _ => None,
     });
     let codes: Vec<String> = codes.collect();
-    if codes.is_empty() { vec![slug(inner)] } else { codes }
+    if codes.is_empty() { vec![build_slug(inner)] } else { codes }
 }
 
 /// The words of a heading in lower case, with hyphens between them.
-fn slug(inner: &[Event]) -> String {
+fn build_slug(inner: &[Event]) -> String {
     let text = inner.iter().filter_map(|event| if let Event::Text(text) = event { Some(text.as_ref()) } else { None });
     let text = text.collect::<String>().to_lowercase();
     let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
@@ -98,7 +98,7 @@ fn slug(inner: &[Event]) -> String {
 }
 
 /// Adds a number to the second and later uses of an id.
-fn unique(id: String, taken: &mut HashMap<String, usize>) -> String {
+fn number_uses(id: String, taken: &mut HashMap<String, usize>) -> String {
     let count = taken.entry(id.clone()).or_default();
     *count += 1;
     if *count == 1 { id } else { format!("{id}-{count}") }
@@ -106,17 +106,17 @@ fn unique(id: String, taken: &mut HashMap<String, usize>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::rendered;
+    use super::render_markdown;
 
     #[test]
     fn only_links_within_the_page_stay() {
-        let page = rendered("[a `b`](c.md), [d](#e)\n");
+        let page = render_markdown("[a `b`](c.md), [d](#e)\n");
         assert_eq!(page, "<p>a <code>b</code>, <a href=\"#e\">d</a></p>\n");
     }
 
     #[test]
     fn headings_have_anchors() {
-        let check = |text, expected| assert_eq!(rendered(text), expected);
+        let check = |text, expected| assert_eq!(render_markdown(text), expected);
         check(
             "## Failed builds: why\n",
             "<h2 id=\"failed-builds-why\"><a href=\"#failed-builds-why\">Failed builds: why</a></h2>\n",

@@ -3,7 +3,7 @@
 use api_kit::openapi::OperationDoc;
 use axum::response::IntoResponse;
 
-use super::headers;
+use super::build_headers;
 use crate::sections;
 
 /// The icons of Swagger UI are `data:` images.
@@ -17,5 +17,5 @@ pub(crate) fn operation() -> OperationDoc {
 }
 
 pub(crate) async fn handle() -> impl IntoResponse {
-    (headers("text/html; charset=utf-8", POLICY), include_str!("reference.html"))
+    (build_headers("text/html; charset=utf-8", POLICY), include_str!("reference.html"))
 }

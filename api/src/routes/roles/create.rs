@@ -57,8 +57,8 @@ impl FromBody for Request {
     }
 
     fn read(fields: &mut Fields) -> Option<Self> {
-        let name = fields.required("name", ROLE_NAME);
-        let grants = fields.required("grants", grants());
+        let name = fields.read_required("name", ROLE_NAME);
+        let grants = fields.read_required("grants", grants());
         Some(Self { name: name?, grants: grants? })
     }
 }

@@ -72,22 +72,22 @@ impl Decoder for GrantDecoder {
 
 /// Reads the fields of a grant. A missing `conditions` means an empty list.
 fn grant(fields: &mut Fields, conditions_max: usize) -> Option<Grant> {
-    let permission = fields.required("permission", Text::new(|| any_text().schema(), Permission::parse));
-    let conditions = List { items: Object(condition), length: 0..=conditions_max };
-    let conditions = fields.optional("conditions", conditions.with_default(Vec::<Value>::new()));
+    let permission = fields.read_required("permission", Text::new(|| any_text().schema(), Permission::parse));
+    let conditions = List { items: Object(read_condition), length: 0..=conditions_max };
+    let conditions = fields.read_optional("conditions", conditions.with_default(Vec::<Value>::new()));
     let grant = Grant::new(permission?, conditions.unwrap_or_default());
-    fields.checked_field("conditions", grant)
+    fields.check_field("conditions", grant)
 }
 
-fn condition(fields: &mut Fields) -> Option<Condition> {
-    fields.parsed_as("condition");
-    let key = fields.required("key", CONDITION_KEY);
-    let operator = fields.required("operator", Text::new(operator_schema, |text| Ok(text.to_owned())));
-    let value = fields.required("value", CONDITION_VALUE);
+fn read_condition(fields: &mut Fields) -> Option<Condition> {
+    fields.mark_parsed_as("condition");
+    let key = fields.read_required("key", CONDITION_KEY);
+    let operator = fields.read_required("operator", Text::new(build_operator_schema, |text| Ok(text.to_owned())));
+    let value = fields.read_required("value", CONDITION_VALUE);
     let condition = Condition::parse(&key?, &operator?, &value?);
-    fields.checked(condition)
+    fields.check(condition)
 }
 
-fn operator_schema() -> Value {
+fn build_operator_schema() -> Value {
     json!({"type": "string", "enum": Condition::OPERATORS})
 }

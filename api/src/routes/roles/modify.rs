@@ -41,6 +41,6 @@ impl FromBody for Request {
     }
 
     fn read(fields: &mut Fields) -> Option<Self> {
-        fields.required("grants", grants()).map(Self)
+        fields.read_required("grants", grants()).map(Self)
     }
 }

@@ -49,9 +49,9 @@ impl FromBody for Request {
     }
 
     fn read(fields: &mut Fields) -> Option<Self> {
-        let name = fields.required("name", NewToolName.described("A part of the function name that models see."));
-        let description = fields.required("description", DESCRIPTION.described("The purpose of the tool."));
-        let tags = fields.required("tags", TagsDecoder);
+        let name = fields.read_required("name", NewToolName.described("A part of the function name that models see."));
+        let description = fields.read_required("description", DESCRIPTION.described("The purpose of the tool."));
+        let tags = fields.read_required("tags", TagsDecoder);
         Some(Self(NewTool { name: name?, description: description?, tags: tags? }))
     }
 }
@@ -67,7 +67,7 @@ impl Decoder for NewToolName {
     }
 
     fn decode(&self, node: &Node) -> Option<ToolName> {
-        let text = node.text()?.trim();
+        let text = node.read_text()?.trim();
         match ToolName::parse(text) {
             Ok(name) => Some(name),
             Err(error) if has_valid_characters(text) => node.refuse("name_too_long", error.to_string()),

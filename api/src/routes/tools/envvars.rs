@@ -50,28 +50,28 @@ impl FromBody for Request {
     }
 
     fn read(fields: &mut Fields) -> Option<Self> {
-        let inserts = changes(fields, "inserts", insert);
-        let updates = changes(fields, "updates", update);
-        let deletes = changes(fields, "deletes", |fields| fields.required("name", ENVVAR_NAME));
+        let inserts = read_changes(fields, "inserts", insert);
+        let updates = read_changes(fields, "updates", update);
+        let deletes = read_changes(fields, "deletes", |fields| fields.read_required("name", ENVVAR_NAME));
         Some(Self(EnvvarChanges { inserts, updates, deletes }))
     }
 }
 
-fn changes<T>(fields: &mut Fields, name: &str, read: fn(&mut Fields) -> Option<T>) -> Vec<T> {
+fn read_changes<T>(fields: &mut Fields, name: &str, read: fn(&mut Fields) -> Option<T>) -> Vec<T> {
     let list = List { items: Object(read), length: 0..=CHANGES_MAX };
-    fields.optional(name, list.with_default(Vec::<Value>::new())).unwrap_or_default()
+    fields.read_optional(name, list.with_default(Vec::<Value>::new())).unwrap_or_default()
 }
 
 fn insert(fields: &mut Fields) -> Option<EnvvarInsert> {
-    let name = fields.required("name", ENVVAR_NAME);
-    let value = fields.required("value", any_text());
+    let name = fields.read_required("name", ENVVAR_NAME);
+    let value = fields.read_required("value", any_text());
     let is_secret =
-        fields.required("is_secret", Boolean.described("Whether the tool receives the variable as a secret."));
+        fields.read_required("is_secret", Boolean.described("Whether the tool receives the variable as a secret."));
     Some(EnvvarInsert { name: name?, value: SecretValue::new(value?), is_secret: is_secret? })
 }
 
 fn update(fields: &mut Fields) -> Option<EnvvarUpdate> {
-    let name = fields.required("name", ENVVAR_NAME);
-    let value = fields.required("value", any_text());
+    let name = fields.read_required("name", ENVVAR_NAME);
+    let value = fields.read_required("value", any_text());
     Some(EnvvarUpdate { name: name?, value: SecretValue::new(value?) })
 }

@@ -20,7 +20,7 @@ const TAG_DESCRIPTION: &str = "Only tools with all of these tags, as `key:value`
 
 /// The pattern requires a character that is neither a colon nor white space before the first colon.
 const TAG: Text<TagFilter> =
-    Text::new(|| json!({"type": "string", "pattern": r"^\s*[^:\s\u0000][^:\u0000]*:[^\u0000]*$"}), tag);
+    Text::new(|| json!({"type": "string", "pattern": r"^\s*[^:\s\u0000][^:\u0000]*:[^\u0000]*$"}), parse_tag);
 
 pub(crate) struct Request {
     filter: ToolFilter,
@@ -54,17 +54,21 @@ pub(crate) async fn handle(
 impl FromQuery for Request {
     fn from_query(query: &mut QueryParameters) -> Self {
         let filter = ToolFilter {
-            ids: query.distinct("id", "Only the tools with these ids.", &ToolId::decoder()),
-            deprecated: query.boolean("deprecated", "Only deprecated tools, or only live tools."),
-            tags: query.many("tag", TAG_DESCRIPTION, &TAG),
-            sort: query.many("sort_by", "`+name`, `-deprecated` and so on; the first key takes precedence.", &SORT_BY),
+            ids: query.read_distinct("id", "Only the tools with these ids.", &ToolId::decoder()),
+            deprecated: query.read_boolean("deprecated", "Only deprecated tools, or only live tools."),
+            tags: query.read_many("tag", TAG_DESCRIPTION, &TAG),
+            sort: query.read_many(
+                "sort_by",
+                "`+name`, `-deprecated` and so on; the first key takes precedence.",
+                &SORT_BY,
+            ),
         };
-        Self { filter, page: query.page(1..=20, 10) }
+        Self { filter, page: query.read_page(1..=20, 10) }
     }
 }
 
 /// Reads `key:value`, as [`TAG_DESCRIPTION`] says.
-fn tag(text: &str) -> Result<TagFilter, String> {
+fn parse_tag(text: &str) -> Result<TagFilter, String> {
     let refused = || "should be key:value, key:* for any value, or key: for no value".to_owned();
     let (key, value) = text.split_once(':').ok_or_else(refused)?;
     let key = key.trim().to_owned();

@@ -41,8 +41,8 @@ impl FromBody for Request {
     }
 
     fn read(fields: &mut Fields) -> Option<Self> {
-        let description = fields.optional("description", DESCRIPTION);
-        let tags = fields.optional("tags", TagsDecoder);
+        let description = fields.read_optional("description", DESCRIPTION);
+        let tags = fields.read_optional("tags", TagsDecoder);
         Some(Self(ToolChanges { description, tags }))
     }
 }

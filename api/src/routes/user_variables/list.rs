@@ -14,14 +14,14 @@ use crate::sections;
 use crate::wire::{UserVariable, UserVariableList};
 
 pub(crate) fn operation() -> OperationDoc {
-    described(OperationDoc::new("get-user-variables", sections::IDENTITY, "List the variables of a user"))
+    describe_operation(OperationDoc::new("get-user-variables", sections::IDENTITY, "List the variables of a user"))
 }
 
 pub(crate) fn own_operation() -> OperationDoc {
-    described(OperationDoc::new("get-own-variables", sections::IDENTITY, "List the variables of the caller"))
+    describe_operation(OperationDoc::new("get-own-variables", sections::IDENTITY, "List the variables of the caller"))
 }
 
-fn described(operation: OperationDoc) -> OperationDoc {
+fn describe_operation(operation: OperationDoc) -> OperationDoc {
     let example = json!({"variables": [
         {"name": "customer_id", "is_sensitive": false, "value": "8812", "updated_by": "ann", "updated_at": "2026-11-25T12:00:00.000Z"},
         {"name": "pin", "is_sensitive": true, "value": null, "updated_by": "ann", "updated_at": "2026-11-25T12:00:00.000Z"},

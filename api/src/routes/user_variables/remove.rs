@@ -12,14 +12,14 @@ use crate::routes::user_variables::find_account;
 use crate::sections;
 
 pub(crate) fn operation() -> OperationDoc {
-    described(OperationDoc::new("remove-user-variable", sections::IDENTITY, "Remove a variable of a user"))
+    describe_operation(OperationDoc::new("remove-user-variable", sections::IDENTITY, "Remove a variable of a user"))
 }
 
 pub(crate) fn own_operation() -> OperationDoc {
-    described(OperationDoc::new("remove-own-variable", sections::IDENTITY, "Remove a variable of the caller"))
+    describe_operation(OperationDoc::new("remove-own-variable", sections::IDENTITY, "Remove a variable of the caller"))
 }
 
-fn described(operation: OperationDoc) -> OperationDoc {
+fn describe_operation(operation: OperationDoc) -> OperationDoc {
     operation.description("Removes the variable, from the next call on.").returns_nothing(204, "Removed.")
 }
 

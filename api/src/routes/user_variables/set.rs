@@ -16,14 +16,14 @@ use crate::sections;
 pub(crate) struct Request(NewUserVariable);
 
 pub(crate) fn operation() -> OperationDoc {
-    described(OperationDoc::new("set-user-variable", sections::IDENTITY, "Set a variable of a user"))
+    describe_operation(OperationDoc::new("set-user-variable", sections::IDENTITY, "Set a variable of a user"))
 }
 
 pub(crate) fn own_operation() -> OperationDoc {
-    described(OperationDoc::new("set-own-variable", sections::IDENTITY, "Set a variable of the caller"))
+    describe_operation(OperationDoc::new("set-own-variable", sections::IDENTITY, "Set a variable of the caller"))
 }
 
-fn described(operation: OperationDoc) -> OperationDoc {
+fn describe_operation(operation: OperationDoc) -> OperationDoc {
     operation
         .description(
             "Sets a variable, in place of an earlier one of this name. Every run of the user receives it in \
@@ -62,9 +62,9 @@ impl FromBody for Request {
     }
 
     fn read(fields: &mut Fields) -> Option<Self> {
-        let name = fields.required("name", USER_VARIABLE_NAME);
-        let value = fields.required("value", any_text());
-        let is_sensitive = fields.optional(
+        let name = fields.read_required("name", USER_VARIABLE_NAME);
+        let value = fields.read_required("value", any_text());
+        let is_sensitive = fields.read_optional(
             "is_sensitive",
             Boolean
                 .described("Whether the value is removed from everything that is stored or shown.")

@@ -52,8 +52,8 @@ impl FromBody for Request {
     }
 
     fn read(fields: &mut Fields) -> Option<Self> {
-        let id = fields.required("user_id", NewUserId);
-        let role = fields.required("role", ROLE_NAME);
+        let id = fields.read_required("user_id", NewUserId);
+        let role = fields.read_required("role", ROLE_NAME);
         Some(Self(NewUser { id: id?, role: role? }))
     }
 }

@@ -40,6 +40,6 @@ impl FromBody for Request {
     }
 
     fn read(fields: &mut Fields) -> Option<Self> {
-        fields.required("role", ROLE_NAME).map(Self)
+        fields.read_required("role", ROLE_NAME).map(Self)
     }
 }

@@ -69,7 +69,7 @@ pub(crate) mod provenance {
         InPath(tool): InPath<ToolId>,
         InPath(version): InPath<ExactVersion>,
     ) -> Result<Response, Error> {
-        Ok(document(find(&store, &principal.organization, &tool, version).await?.provenance))
+        Ok(respond_with_text(find(&store, &principal.organization, &tool, version).await?.provenance))
     }
 }
 
@@ -92,7 +92,7 @@ pub(crate) mod sbom {
         InPath(tool): InPath<ToolId>,
         InPath(version): InPath<ExactVersion>,
     ) -> Result<Response, Error> {
-        Ok(document(find(&store, &principal.organization, &tool, version).await?.sbom))
+        Ok(respond_with_text(find(&store, &principal.organization, &tool, version).await?.sbom))
     }
 }
 
@@ -107,6 +107,6 @@ async fn find(
 }
 
 /// The stored text, unchanged, so that its digest stays valid.
-fn document(text: String) -> Response {
+fn respond_with_text(text: String) -> Response {
     ([(CONTENT_TYPE, "application/json")], text).into_response()
 }

@@ -20,12 +20,12 @@ const FOREIGN_NAME: Text<String> = Text::new(
 const WHOLE_NUMBER: WholeNumber = WholeNumber(i64::MIN..=i64::MAX);
 
 const SOURCES: Tagged<InvocationSource> =
-    Tagged(&[("regular-conversation", conversation), ("simulation-conversation", simulation)]);
+    Tagged(&[("regular-conversation", read_conversation), ("simulation-conversation", read_simulation)]);
 
 const METADATA: Tagged<InvocationMetadata> = Tagged(&[
-    ("state-transition", state_transition),
+    ("state-transition", read_state_transition),
     ("engage-user", engage_user),
-    ("tool-call-state", tool_call_state),
+    ("tool-call-state", read_tool_call_state),
 ]);
 
 /// Decoder of `invocation_source`.
@@ -47,11 +47,11 @@ pub(super) fn example() -> Value {
     })
 }
 
-fn conversation(fields: &mut Fields) -> Option<InvocationSource> {
-    let invocation_metadata = metadata(fields);
-    let user_id = fields.required("user_id", FOREIGN_NAME);
-    let conversation_id = fields.optional("conversation_id", FOREIGN_ID);
-    let interaction_id = fields.optional("interaction_id", FOREIGN_ID);
+fn read_conversation(fields: &mut Fields) -> Option<InvocationSource> {
+    let invocation_metadata = read_metadata(fields);
+    let user_id = fields.read_required("user_id", FOREIGN_NAME);
+    let conversation_id = fields.read_optional("conversation_id", FOREIGN_ID);
+    let interaction_id = fields.read_optional("interaction_id", FOREIGN_ID);
     Some(InvocationSource::RegularConversation {
         user_id: user_id?,
         conversation_id,
@@ -60,11 +60,11 @@ fn conversation(fields: &mut Fields) -> Option<InvocationSource> {
     })
 }
 
-fn simulation(fields: &mut Fields) -> Option<InvocationSource> {
-    let invocation_metadata = metadata(fields);
-    let simulation_unit_test_set_run_id = fields.optional("simulation_unit_test_set_run_id", FOREIGN_ID);
-    let unit_test_id = fields.optional("unit_test_id", FOREIGN_ID);
-    let run_index = fields.optional("run_index", WHOLE_NUMBER);
+fn read_simulation(fields: &mut Fields) -> Option<InvocationSource> {
+    let invocation_metadata = read_metadata(fields);
+    let simulation_unit_test_set_run_id = fields.read_optional("simulation_unit_test_set_run_id", FOREIGN_ID);
+    let unit_test_id = fields.read_optional("unit_test_id", FOREIGN_ID);
+    let run_index = fields.read_optional("run_index", WHOLE_NUMBER);
     Some(InvocationSource::SimulationConversation {
         simulation_unit_test_set_run_id,
         unit_test_id,
@@ -73,16 +73,16 @@ fn simulation(fields: &mut Fields) -> Option<InvocationSource> {
     })
 }
 
-fn metadata(fields: &mut Fields) -> Option<InvocationMetadata> {
+fn read_metadata(fields: &mut Fields) -> Option<InvocationMetadata> {
     let description = "The place in an agent's state machine from which the call came.";
-    fields.required("invocation_metadata", METADATA.described(description))
+    fields.read_required("invocation_metadata", METADATA.described(description))
 }
 
-fn state_transition(fields: &mut Fields) -> Option<InvocationMetadata> {
-    let current_state_machine_and_version = machine(fields);
-    let state_name = fields.required("state_name", FOREIGN_NAME);
-    let state_transition_index = fields.required("state_transition_index", WHOLE_NUMBER);
-    let tool_call_round_index = fields.required("tool_call_round_index", WHOLE_NUMBER);
+fn read_state_transition(fields: &mut Fields) -> Option<InvocationMetadata> {
+    let current_state_machine_and_version = read_machine(fields);
+    let state_name = fields.read_required("state_name", FOREIGN_NAME);
+    let state_transition_index = fields.read_required("state_transition_index", WHOLE_NUMBER);
+    let tool_call_round_index = fields.read_required("tool_call_round_index", WHOLE_NUMBER);
     Some(InvocationMetadata::StateTransition {
         current_state_machine_and_version: current_state_machine_and_version?,
         state_name: state_name?,
@@ -92,17 +92,17 @@ fn state_transition(fields: &mut Fields) -> Option<InvocationMetadata> {
 }
 
 fn engage_user(fields: &mut Fields) -> Option<InvocationMetadata> {
-    let current_state_machine_and_version = machine(fields);
-    let tool_call_round_index = fields.required("tool_call_round_index", WHOLE_NUMBER);
+    let current_state_machine_and_version = read_machine(fields);
+    let tool_call_round_index = fields.read_required("tool_call_round_index", WHOLE_NUMBER);
     Some(InvocationMetadata::EngageUser {
         current_state_machine_and_version: current_state_machine_and_version?,
         tool_call_round_index: tool_call_round_index?,
     })
 }
 
-fn tool_call_state(fields: &mut Fields) -> Option<InvocationMetadata> {
-    let current_state_machine_and_version = machine(fields);
-    let state_name = fields.required("state_name", FOREIGN_NAME);
+fn read_tool_call_state(fields: &mut Fields) -> Option<InvocationMetadata> {
+    let current_state_machine_and_version = read_machine(fields);
+    let state_name = fields.read_required("state_name", FOREIGN_NAME);
     Some(InvocationMetadata::ToolCallState {
         current_state_machine_and_version: current_state_machine_and_version?,
         state_name: state_name?,
@@ -110,6 +110,6 @@ fn tool_call_state(fields: &mut Fields) -> Option<InvocationMetadata> {
 }
 
 /// Name and version of the state machine.
-fn machine(fields: &mut Fields) -> Option<(String, i64)> {
-    fields.required("current_state_machine_and_version", Pair(FOREIGN_NAME, WHOLE_NUMBER))
+fn read_machine(fields: &mut Fields) -> Option<(String, i64)> {
+    fields.read_required("current_state_machine_and_version", Pair(FOREIGN_NAME, WHOLE_NUMBER))
 }

@@ -38,14 +38,18 @@ pub(crate) struct Request {
 }
 
 pub(crate) fn operation() -> OperationDoc {
-    described(OperationDoc::new("invoke-tool-version", sections::RUNS, "Invoke a version"))
+    describe_operation(OperationDoc::new("invoke-tool-version", sections::RUNS, "Invoke a version"))
 }
 
 pub(crate) fn operation_by_name() -> OperationDoc {
-    described(OperationDoc::new("invoke-tool-version-by-name", sections::RUNS, "Invoke a version by the tool's name"))
+    describe_operation(OperationDoc::new(
+        "invoke-tool-version-by-name",
+        sections::RUNS,
+        "Invoke a version by the tool's name",
+    ))
 }
 
-fn described(operation: OperationDoc) -> OperationDoc {
+fn describe_operation(operation: OperationDoc) -> OperationDoc {
     let operation = operation
         .description(
             "Runs the highest live version that the constraint admits, on one to ten inputs in parallel. The server checks \
@@ -112,7 +116,7 @@ impl Invocation {
         let subject = Subject::Version { tool, constraint };
         let direct = ToolCaller::direct(principal);
         let caller = match source {
-            Some(source) => ToolCaller { conversation: conversation(&source), source, ..direct },
+            Some(source) => ToolCaller { conversation: find_conversation(&source), source, ..direct },
             None => direct,
         };
         let pinned = pinned.into_iter().collect();
@@ -137,8 +141,8 @@ impl FromBody for Request {
     }
 
     fn read(fields: &mut Fields) -> Option<Self> {
-        let inputs = fields.required("inputs", inputs());
-        let persistence = fields.optional(
+        let inputs = fields.read_required("inputs", inputs());
+        let persistence = fields.read_optional(
             "result_persistence",
             PERSISTENCES
                 .described(
@@ -147,14 +151,14 @@ impl FromBody for Request {
                 )
                 .with_default("persisted-preferred"),
         );
-        let source = fields.optional("invocation_source", claimed_source::decoder());
-        let pinned = fields.optional("component_digest", DIGEST.described(PINNED));
+        let source = fields.read_optional("invocation_source", claimed_source::decoder());
+        let pinned = fields.read_optional("component_digest", DIGEST.described(PINNED));
         Some(Self { inputs: inputs?, result_persistence: persistence.unwrap_or_default(), source, pinned })
     }
 }
 
 /// The conversation of the source, as the tool receives it.
-fn conversation(source: &InvocationSource) -> Option<Conversation> {
+fn find_conversation(source: &InvocationSource) -> Option<Conversation> {
     match source {
         InvocationSource::RegularConversation { user_id, conversation_id, interaction_id, .. } => Some(Conversation {
             conversation_id: conversation_id.clone(),

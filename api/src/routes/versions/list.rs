@@ -33,7 +33,7 @@ const CREATOR: Text<Creator> = Text::new(
         let id = r"\s*[A-Za-z0-9._@-]{1,128}\s*";
         json!({"type": "string", "pattern": format!("^{id},{id}$")})
     },
-    |text| creator(text).map_err(|error| error.to_string()),
+    |text| parse_creator(text).map_err(|error| error.to_string()),
 );
 
 pub(crate) struct Request {
@@ -60,7 +60,7 @@ pub(crate) async fn handle(
     let organization = &principal.organization;
     store.tools().get_tool(organization, &tool).await?.ok_or(Error::NotFound)?;
     let filter_values = match page.is_first() {
-        true => Some(VersionFilterValues { creators: creators(&store, &principal, &tool).await? }),
+        true => Some(VersionFilterValues { creators: list_creators(&store, &principal, &tool).await? }),
         false => None,
     };
     let Slice { items, next } =
@@ -69,7 +69,11 @@ pub(crate) async fn handle(
     Ok(Json(ToolVersionList { tool_versions, has_more: next.is_some(), continuation_token: next, filter_values }))
 }
 
-async fn creators(store: &Store, principal: &registry::Principal, tool: &ToolId) -> Result<Vec<VersionUser>, Error> {
+async fn list_creators(
+    store: &Store,
+    principal: &registry::Principal,
+    tool: &ToolId,
+) -> Result<Vec<VersionUser>, Error> {
     let creators = store.versions().version_creators(&principal.organization, tool).await?;
     Ok(creators.into_iter().map(|user| VersionUser::new(&principal.organization, user)).collect())
 }
@@ -77,12 +81,12 @@ async fn creators(store: &Store, principal: &registry::Principal, tool: &ToolId)
 impl FromQuery for Request {
     fn from_query(query: &mut QueryParameters) -> Self {
         let filter = VersionFilter {
-            deprecated: query.boolean("deprecated", "Only deprecated versions, or only live versions."),
-            constraint: query.one("versions", "Only versions that this PEP 440 constraint admits.", &CONSTRAINT),
-            creators: query.distinct("creator", CREATOR_DESCRIPTION, &CREATOR),
-            sort: query.many("sort_by", SORT_DESCRIPTION, &SORT_BY),
+            deprecated: query.read_boolean("deprecated", "Only deprecated versions, or only live versions."),
+            constraint: query.read_one("versions", "Only versions that this PEP 440 constraint admits.", &CONSTRAINT),
+            creators: query.read_distinct("creator", CREATOR_DESCRIPTION, &CREATOR),
+            sort: query.read_many("sort_by", SORT_DESCRIPTION, &SORT_BY),
         };
-        Self { filter, page: query.page(0..=50, 50) }
+        Self { filter, page: query.read_page(0..=50, 50) }
     }
 }
 
@@ -95,7 +99,7 @@ fn example() -> Value {
 }
 
 /// Reads `organization,user`.
-fn creator(text: &str) -> Result<Creator, InvalidValue> {
+fn parse_creator(text: &str) -> Result<Creator, InvalidValue> {
     let refused = InvalidValue::new("the creator", "should be an organisation and a user with a comma between them");
     let (organization, user) = text.split_once(',').ok_or(refused)?;
     let organization = OrganizationId::parse(organization.trim())?;

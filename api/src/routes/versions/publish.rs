@@ -51,7 +51,7 @@ pub(crate) async fn handle(
 ) -> Result<response::Response, Error> {
     let publication = Publication { principal, tool, request, commit: None, is_deliberate: once.is_some() };
     publication.permit_gate(&store).await?;
-    let operation = publication.operation(once, builder.outlives_server())?;
+    let operation = publication.build_request(once, builder.outlives_server())?;
     reply.respond_as_operation(operation, |context| publication.carry_out(builder, context)).await
 }
 
@@ -75,10 +75,10 @@ impl Publication {
     }
 
     pub(super) async fn permit(&self, store: &Store, permission: Permission) -> Result<(), Error> {
-        Requirement { principal: &self.principal, permission }.for_tool(store, &self.tool).await
+        Requirement { principal: &self.principal, permission }.require_for_tool(store, &self.tool).await
     }
 
-    fn operation(&self, once: Option<Once>, outlives_server: bool) -> Result<OperationRequest, Error> {
+    fn build_request(&self, once: Option<Once>, outlives_server: bool) -> Result<OperationRequest, Error> {
         let request = serde_json::to_string(&self.request);
         let request = request.map_err(|error| Error::Internal { detail: format!("a request is not JSON: {error}") })?;
         let request = outlives_server.then_some(request);
@@ -107,20 +107,20 @@ impl FromBody for PublishToolVersion {
 
     /// Reads the request. `commit_branch` is not in the contract.
     fn read(fields: &mut Fields) -> Option<Self> {
-        let project_path = fields.required("project_path", PROJECT_PATH);
-        let bump_type = fields.required(
+        let project_path = fields.read_required("project_path", PROJECT_PATH);
+        let bump_type = fields.read_required(
             "bump_type",
             OneOf(&BUMPS).described(
                 "The part of the version to increment. The server refuses a bump that is smaller than the changes need; \
                 `auto` takes the smallest bump that they need.",
             ),
         );
-        let commit_branch = fields.optional(
+        let commit_branch = fields.read_optional(
             "commit_branch",
             RELEASE_BRANCH
                 .described("A branch below `releases/`. When absent, the team's branch `releases/<organization>`."),
         );
-        let gate = fields.optional("gate", replay_gate());
+        let gate = fields.read_optional("gate", replay_gate());
         let (project_path, bump_type) = (project_path?, bump_type?);
         Some(Self { project_path, bump_type, gate, commit_branch })
     }
@@ -128,7 +128,7 @@ impl FromBody for PublishToolVersion {
 
 #[cfg(test)]
 mod tests {
-    use api_kit::extract::parsed;
+    use api_kit::extract::parse_body;
 
     use super::*;
 
@@ -141,7 +141,7 @@ mod tests {
                 "gate": {"replay": 5, "different_percent_max": 1, "slower_percent_max": 20},
             }),
         ] {
-            let request: PublishToolVersion = parsed(&body).unwrap();
+            let request: PublishToolVersion = parse_body(&body).unwrap();
             assert_eq!(serde_json::to_value(&request).unwrap(), body);
         }
     }

@@ -1,7 +1,7 @@
 //! Publications whose server is gone: this server begins them again.
 
 use api_kit::error::Error;
-use api_kit::extract::parsed;
+use api_kit::extract::parse_body;
 use futures_util::FutureExt;
 use registry::{Permission, Principal, QueuedPublication, Store};
 use repository::CommitId;
@@ -41,26 +41,26 @@ async fn carry_out(app: App, publication: QueuedPublication) {
 
 /// Publishes with the present rights of the user.
 async fn publish(app: App, queued: QueuedPublication) -> Result<FinalResponse, Error> {
-    let publication = publication(app.store(), &queued).await?;
+    let publication = restore_publication(app.store(), &queued).await?;
     publication.permit(app.store(), Permission::ModifyTool).await?;
     publication.permit_gate(app.store()).await?;
     let context = WorkContext { events: Events::none(), operation: Some(queued.id) };
     publication.carry_out(app.builder().clone(), context).await
 }
 
-async fn publication(store: &Store, queued: &QueuedPublication) -> Result<Publication, Error> {
-    let body = serde_json::from_str(&queued.request).map_err(|error| damaged(&error))?;
-    let commit = queued.commit.as_deref().map(CommitId::parse).transpose().map_err(|error| damaged(&error))?;
-    let (principal, request) = (principal(store, queued).await?, parsed(&body)?);
+async fn restore_publication(store: &Store, queued: &QueuedPublication) -> Result<Publication, Error> {
+    let body = serde_json::from_str(&queued.request).map_err(|error| explain_damage(&error))?;
+    let commit = queued.commit.as_deref().map(CommitId::parse).transpose().map_err(|error| explain_damage(&error))?;
+    let (principal, request) = (find_principal(store, queued).await?, parse_body(&body)?);
     Ok(Publication { principal, tool: queued.tool.clone(), request, commit, is_deliberate: queued.has_key })
 }
 
-fn damaged(error: &dyn std::fmt::Display) -> Error {
+fn explain_damage(error: &dyn std::fmt::Display) -> Error {
     Error::Internal { detail: format!("a stored publication is damaged: {error}") }
 }
 
 /// The user who sent the request, unless they have been removed.
-async fn principal(store: &Store, queued: &QueuedPublication) -> Result<Principal, Error> {
+async fn find_principal(store: &Store, queued: &QueuedPublication) -> Result<Principal, Error> {
     let found = store.versions().principal(&queued.organization, &queued.account).await?;
     found.ok_or(Error::Forbidden { permission: Permission::ModifyTool })
 }

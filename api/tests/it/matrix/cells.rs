@@ -110,7 +110,7 @@ pub enum Standing {
 }
 
 impl Cell {
-    pub fn standing(&self) -> Standing {
+    pub fn find_standing(&self) -> Standing {
         match self.credential.valid_in() {
             None => Standing::Nobody,
             Some((home, named)) if home == self.organization && named.is_none_or(|named| named == home) => {

@@ -13,10 +13,10 @@ enum Owner {
 /// Whether the path names an object of one user.
 pub fn is_of_one_user(template: &str) -> bool {
     let parameters = template.split('/').filter_map(|segment| segment.strip_prefix('{')?.strip_suffix('}'));
-    parameters.map(|parameter| owner(template, parameter)).any(|owner| matches!(owner, Owner::User))
+    parameters.map(|parameter| find_owner(template, parameter)).any(|owner| matches!(owner, Owner::User))
 }
 
-fn owner(template: &str, parameter: &str) -> Owner {
+fn find_owner(template: &str, parameter: &str) -> Owner {
     match parameter {
         "agent_run_id" | "human_request_id" | "conversation_id" | "turn_id" => Owner::User,
         "memory_id" | "rule_id" | "skill_id" | "task_id" | "prompt_id" | "artifact_id" => Owner::User,

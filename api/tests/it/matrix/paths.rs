@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use api::routes;
+use api::list_routes;
 use registry::Permission;
 use serde_json::{Value, json};
 
@@ -69,8 +69,8 @@ pub struct PathForm {
     routes: Vec<(&'static str, Option<Permission>)>,
 }
 
-pub fn forms() -> Vec<PathForm> {
-    let all = routes();
+pub fn list_forms() -> Vec<PathForm> {
+    let all = list_routes();
     let templates: BTreeSet<&'static str> = all.iter().map(|route| route.path).collect();
     let form = |template, encoding| {
         let routes = all.iter().filter(|route| route.path == template);
@@ -124,12 +124,13 @@ impl PathForm {
         self.template.ends_with("/{*git_path}")
     }
 
-    pub fn uri(&self, world: &World, cell: &Cell) -> String {
-        let path = self.template.split('/').map(|segment| self.segment(world, cell, segment)).collect::<Vec<_>>();
+    pub fn build_uri(&self, world: &World, cell: &Cell) -> String {
+        let path =
+            self.template.split('/').map(|segment| self.fill_in_segment(world, cell, segment)).collect::<Vec<_>>();
         format!("{}{}", self.encoding.apply(&path.join("/")), self.query())
     }
 
-    fn segment(&self, world: &World, cell: &Cell, segment: &str) -> String {
+    fn fill_in_segment(&self, world: &World, cell: &Cell, segment: &str) -> String {
         let Some(parameter) = segment.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')) else {
             return segment.to_owned();
         };
@@ -137,7 +138,7 @@ impl PathForm {
             "organization" => cell.organization.to_owned(),
             "version" => "1.0.0".to_owned(),
             "number" => "1".to_owned(),
-            parameter => world.id(self.template, parameter, cell),
+            parameter => world.find_id(self.template, parameter, cell),
         }
     }
 
@@ -151,7 +152,7 @@ impl PathForm {
     }
 
     /// A valid body, so that the response depends on the object only.
-    pub fn body(&self) -> String {
+    pub fn build_body(&self) -> String {
         let grants = json!([{"permission": "Tool:GetTool"}]);
         let project = json!({"project_path": "tools/x", "bump_type": "minor", "commit_branch": "releases/acme"});
         let body = match self.template.trim_start_matches("/v1/{organization}") {
@@ -176,10 +177,10 @@ impl PathForm {
             "/tool" => json!({"name": "made_here", "description": "d", "tags": {}}),
             "/tool/{tool_id}/version" => project,
             "/tool/{tool_id}/version/{version}/invoke" | "/tool/by-name/{tool_name}/version/{version}/invoke" => {
-                json!({"inputs": [input()]})
+                json!({"inputs": [build_input()]})
             }
             "/tool/test" => json!({
-                "inputs": [input()], "project_path": "tools/x", "commit_branch": "releases/acme",
+                "inputs": [build_input()], "project_path": "tools/x", "commit_branch": "releases/acme",
                 "required_envvars": {}, "required_secret_envvars": {}
             }),
             _ => json!({}),
@@ -188,7 +189,7 @@ impl PathForm {
     }
 }
 
-fn input() -> Value {
+fn build_input() -> Value {
     json!({
         "input_parameters": {}, "invocation_mode": "regular",
         "nonsensitive_user_variables": {}, "sensitive_user_variables": {}

@@ -8,7 +8,7 @@ use registry::Permission;
 
 /// Checks all methods except HEAD.
 pub fn check(world: &World, form: &PathForm, method: &str, seen: &[(Cell, Seen)]) {
-    let place = |cell: &Cell| format!("{method} {}: {cell:?}", form.uri(world, cell));
+    let place = |cell: &Cell| format!("{method} {}: {cell:?}", form.build_uri(world, cell));
     for (cell, answer) in seen {
         assert!(answer.status < 500, "{} gives {answer:?}", place(cell));
     }
@@ -29,7 +29,7 @@ pub fn check(world: &World, form: &PathForm, method: &str, seen: &[(Cell, Seen)]
         }
         return;
     }
-    for (cell, answer) in seen.iter().filter(|(cell, _)| cell.standing() == Standing::Stranger) {
+    for (cell, answer) in seen.iter().filter(|(cell, _)| cell.find_standing() == Standing::Stranger) {
         if form.is_of_user() {
             assert_eq!(answer.status, 403, "{}", place(cell));
         } else {
@@ -54,7 +54,7 @@ pub fn head_follows_get(form: &PathForm, got: &[(Cell, Seen)], seen: &[(Cell, Se
 
 /// Callers without valid credentials get one response for all organisations and all objects.
 fn nobody_gets_one_answer<'a>(seen: &'a [(Cell, Seen)], place: &dyn Fn(&Cell) -> String) -> &'a Seen {
-    let mut nobody = seen.iter().filter(|(cell, _)| cell.standing() == Standing::Nobody);
+    let mut nobody = seen.iter().filter(|(cell, _)| cell.find_standing() == Standing::Nobody);
     let (_, first) = nobody.next().unwrap();
     for (cell, answer) in nobody {
         assert_eq!(answer, first, "{}", place(cell));
@@ -69,7 +69,7 @@ fn colleagues_do_not_see_what_is_anothers(
     seen: &[(Cell, Seen)],
     place: &dyn Fn(&Cell) -> String,
 ) {
-    let colleague = || seen.iter().filter(|(cell, _)| cell.standing() == Standing::Colleague);
+    let colleague = || seen.iter().filter(|(cell, _)| cell.find_standing() == Standing::Colleague);
     let needs_administrator = form.permission(method) == Some(Some(Permission::Administer));
     for (cell, answer) in colleague() {
         if !cell.is_theirs() || !form.encoding.is_faithful() {
@@ -95,7 +95,7 @@ fn administrators_see_their_own(
     place: &dyn Fn(&Cell) -> String,
 ) {
     let mut absent = None;
-    for (cell, answer) in seen.iter().filter(|(cell, _)| cell.standing() == Standing::Administrator) {
+    for (cell, answer) in seen.iter().filter(|(cell, _)| cell.find_standing() == Standing::Administrator) {
         assert!(!matches!(answer.status, 401 | 403 | 405), "{} gives {answer:?}", place(cell));
         if !form.names_object() || !form.encoding.is_faithful() {
             continue;
@@ -119,7 +119,7 @@ fn administrators_see_their_own(
 
 /// Bearer, Basic and a named organisation give the same access.
 fn forms_of_credentials_are_equal(seen: &[(Cell, Seen)], place: &dyn Fn(&Cell) -> String) {
-    let own = || seen.iter().filter(|(cell, _)| cell.standing() == Standing::Administrator);
+    let own = || seen.iter().filter(|(cell, _)| cell.find_standing() == Standing::Administrator);
     for (cell, answer) in own() {
         let same = |other: &Cell| (other.organization, other.id) == (cell.organization, cell.id);
         for (other, other_answer) in own().filter(|(other, _)| same(other)) {

@@ -65,15 +65,15 @@ struct Tokens {
 impl World {
     pub async fn new() -> Self {
         let clock = Clock::fixed(Timestamp::from_milliseconds(1_790_000_000_000));
-        let mut app = TestApp::configured(Config::default(), clock.clone()).await;
+        let mut app = TestApp::start_configured(Config::default(), clock.clone()).await;
         let expired = app.token.clone();
         clock.advance(Duration::from_mins(11));
-        let ada = fixtures::token(&app.store, &app.key).await.unwrap();
+        let ada = fixtures::issue_token(&app.store, &app.key).await.unwrap();
         app.token.clone_from(&ada);
-        let beside = app.beside("other", "eve").await;
+        let beside = app.add_organization("other", "eve").await;
         let all = Permission::grantable().filter(|permission| *permission != Permission::Administer);
         let cem = app.member_with("cem", Grants::of(all)).await;
-        let tokens = Tokens { ada, cem, eve: beside.token.clone(), expired, revoked: revoked(&app).await };
+        let tokens = Tokens { ada, cem, eve: beside.token.clone(), expired, revoked: create_revoked_key(&app).await };
         let (acme, other) = (Objects::of(&app, "baker", "bea").await, Objects::of(&beside, "smith", "sam").await);
         let nothing = Request::get("/nothing/here").body(String::new()).unwrap();
         let not_found = send(&app.router, &nothing).await;
@@ -89,7 +89,7 @@ impl World {
         if template.contains("/mcp/") { &self.not_found_for_mcp } else { &self.not_found }
     }
 
-    pub fn headers(&self, credential: Credential) -> Vec<(&'static str, String)> {
+    pub fn build_headers(&self, credential: Credential) -> Vec<(&'static str, String)> {
         let bearer = |identity| ("authorization", format!("Bearer {}", self.token(identity)));
         let basic = |name: &str, identity| {
             ("authorization", format!("Basic {}", STANDARD.encode(format!("{name}:{}", self.token(identity)))))
@@ -109,18 +109,18 @@ impl World {
     }
 
     /// Returns the value of a path parameter.
-    pub fn id(&self, template: &str, parameter: &str, cell: &Cell) -> String {
+    pub fn find_id(&self, template: &str, parameter: &str, cell: &Cell) -> String {
         match cell.id {
-            Id::OfAcme => self.acme.id(template, parameter),
-            Id::OfOther => self.other.id(template, parameter),
-            Id::ForeignEnd => self.home_or_foreign(cell, is_end(template, parameter)).id(template, parameter),
-            Id::Unknown => unknown(parameter),
-            Id::Malformed => malformed(parameter).to_owned(),
+            Id::OfAcme => self.acme.find_id(template, parameter),
+            Id::OfOther => self.other.find_id(template, parameter),
+            Id::ForeignEnd => self.find_objects(cell, is_end(template, parameter)).find_id(template, parameter),
+            Id::Unknown => build_unknown(parameter),
+            Id::Malformed => build_malformed(parameter).to_owned(),
             Id::NotText => "%ff%fe".to_owned(),
         }
     }
 
-    fn home_or_foreign(&self, cell: &Cell, is_foreign: bool) -> &Objects {
+    fn find_objects(&self, cell: &Cell, is_foreign: bool) -> &Objects {
         if (cell.organization == OTHER) == is_foreign { &self.acme } else { &self.other }
     }
 
@@ -145,7 +145,7 @@ impl Objects {
         let user_key = app.member_key(user, "auditor").await.api_key_id;
         let member = app.store.access().account(organization, &UserId::parse(user).unwrap()).await.unwrap();
         for owner in [member, app.principal.account.clone()] {
-            app.store.access().set_user_variable(&app.principal, &owner, variable(role)).await.unwrap();
+            app.store.access().set_user_variable(&app.principal, &owner, build_variable(role)).await.unwrap();
         }
         let agent = app.agent(role, &tool).await;
         let (conversation, turn) = app.turn(&agent, role).await;
@@ -156,20 +156,20 @@ impl Objects {
             conversation,
             turn,
             empty_tool: app.tool("empty").await,
-            build: app.failed_build(&tool, "made wrong").await,
+            build: app.add_failed_build(&tool, "made wrong").await,
             invocation: app.run_of(&tool, "x", true).await,
             hold: app.hold().await,
             operation: app.operation(OperationKind::Invoke).await,
-            items: items(app, role).await,
+            items: create_items(app, role).await,
             tool,
             user,
             role,
             user_key,
-            own_key: key(app, app.principal.account.clone()).await.api_key_id,
+            own_key: create_key(app, app.principal.account.clone()).await.api_key_id,
         }
     }
 
-    fn id(&self, template: &str, parameter: &str) -> String {
+    fn find_id(&self, template: &str, parameter: &str) -> String {
         let is_own = template.contains("/me/");
         match parameter {
             // A run would need a compiler.
@@ -211,7 +211,7 @@ fn is_end(template: &str, parameter: &str) -> bool {
 /// Parameters that name a part of the object before them.
 const NUMBERS: [&str; 2] = ["{version}", "{number}"];
 
-fn unknown(parameter: &str) -> String {
+fn build_unknown(parameter: &str) -> String {
     match parameter {
         "tool_id" | "agent_id" | "agent_run_id" | "human_request_id" | "build_id" | "invocation_id" | "hold_id"
         | "operation_id" | "conversation_id" | "turn_id" | "memory_id" | "rule_id" | "skill_id" | "task_id"
@@ -223,7 +223,7 @@ fn unknown(parameter: &str) -> String {
     }
 }
 
-fn malformed(parameter: &str) -> &'static str {
+fn build_malformed(parameter: &str) -> &'static str {
     match parameter {
         "*git_path" => "tools.git/%2e%2e/config",
         _ => "No%20Such%20Thing",
@@ -231,7 +231,7 @@ fn malformed(parameter: &str) -> &'static str {
 }
 
 /// An item of each family of the Library.
-async fn items(app: &TestApp, key: &str) -> BTreeMap<&'static str, String> {
+async fn create_items(app: &TestApp, key: &str) -> BTreeMap<&'static str, String> {
     let artifact = json!({"title": "t", "artifact_type": "report", "content": "c", "content_type": "text/plain"});
     let rule = json!({"description": "d", "content": "c", "category": "must", "severity": "high"});
     let text = json!({"name": "n", "content": "c"});
@@ -253,20 +253,20 @@ async fn items(app: &TestApp, key: &str) -> BTreeMap<&'static str, String> {
     items
 }
 
-async fn key(app: &TestApp, account: AccountId) -> IssuedKey {
+async fn create_key(app: &TestApp, account: AccountId) -> IssuedKey {
     let new = NewApiKey { account, name: None, expires_at: None };
     app.store.access().create_api_key(&app.principal.organization, new).await.unwrap()
 }
 
-async fn revoked(app: &TestApp) -> String {
-    let key = key(app, app.principal.account.clone()).await;
-    let token = fixtures::token(&app.store, &key).await.unwrap();
+async fn create_revoked_key(app: &TestApp) -> String {
+    let key = create_key(app, app.principal.account.clone()).await;
+    let token = fixtures::issue_token(&app.store, &key).await.unwrap();
     let id = ApiKeyId::parse(&key.api_key_id).unwrap();
     app.store.access().revoke_api_key(&app.principal.organization, None, &id).await.unwrap();
     token
 }
 
-fn variable(name: &str) -> NewUserVariable {
+fn build_variable(name: &str) -> NewUserVariable {
     let name = UserVariableName::parse(name).unwrap();
     NewUserVariable { name, value: SecretValue::new("8812".to_owned()), is_sensitive: false }
 }

@@ -8,13 +8,13 @@ use std::sync::LazyLock;
 
 use serde_json::{Map, Value, json};
 
-use super::shape::operations;
+use super::shape::list_operations;
 
 static PATHS: LazyLock<Value> =
     LazyLock::new(|| serde_json::from_str(include_str!("../../../../tests/contract/tool-paths.json")).unwrap());
 static SCHEMAS: LazyLock<Value> =
     LazyLock::new(|| serde_json::from_str(include_str!("../../../../tests/contract/tool-schemas.json")).unwrap());
-static OURS: LazyLock<Value> = LazyLock::new(api::openapi_document);
+static OURS: LazyLock<Value> = LazyLock::new(api::build_openapi_document);
 
 /// Patterns that differ: the contract's pattern, our pattern, the reason.
 const PATTERNS: [(&str, &str, &str); 2] = [
@@ -29,24 +29,24 @@ const PATTERNS: [(&str, &str, &str); 2] = [
 /// The one operation id of the contract that two operations share, which OpenAPI forbids.
 const SHARED_ID: (&str, &str, &str) = ("access-git-interface", "post", "post-git-interface");
 
-fn contract_operations() -> Vec<(String, String, Value)> {
-    operations(&json!({"paths": *PATHS}))
+fn list_contract_operations() -> Vec<(String, String, Value)> {
+    list_operations(&json!({"paths": *PATHS}))
 }
 
-fn without_names(path: &str) -> String {
+fn strip_names(path: &str) -> String {
     let segments = path.trim_end_matches('/').split('/');
     segments.map(|segment| if segment.starts_with('{') { "{}" } else { segment }).collect::<Vec<_>>().join("/")
 }
 
 /// Our operation with the same method and path.
-fn ours(method: &str, path: &str) -> (String, Value) {
-    let found = operations(&OURS)
+fn find_ours(method: &str, path: &str) -> (String, Value) {
+    let found = list_operations(&OURS)
         .into_iter()
-        .find(|(our_method, our_path, _)| our_method == method && without_names(our_path) == without_names(path));
+        .find(|(our_method, our_path, _)| our_method == method && strip_names(our_path) == strip_names(path));
     found.map(|(_, path, operation)| (path, operation)).unwrap_or_else(|| panic!("{method} {path} is missing"))
 }
 
-fn resolved(value: &Value) -> Value {
+fn resolve(value: &Value) -> Value {
     let Some(reference) = value["$ref"].as_str() else { return value.clone() };
     let pointer = reference.strip_prefix('#').unwrap();
     let found = OURS.pointer(pointer).cloned();
@@ -55,23 +55,23 @@ fn resolved(value: &Value) -> Value {
 
 #[test]
 fn every_operation_is_there_by_its_id() {
-    let operations = contract_operations();
+    let operations = list_contract_operations();
     assert_eq!(operations.len(), 15);
     for (method, path, operation) in operations {
         let id = operation["operationId"].as_str().unwrap();
         let expected = if (id, method.as_str()) == (SHARED_ID.0, SHARED_ID.1) { SHARED_ID.2 } else { id };
-        assert_eq!(ours(&method, &path).1["operationId"], expected, "{method} {path}");
+        assert_eq!(find_ours(&method, &path).1["operationId"], expected, "{method} {path}");
     }
 }
 
 #[test]
 fn every_parameter_is_there_with_its_bounds() {
     let mut checked = 0;
-    for (method, path, operation) in contract_operations() {
-        let (our_path, our_operation) = ours(&method, &path);
-        let our_parameters: Vec<Value> = our_operation["parameters"].as_array().unwrap().iter().map(resolved).collect();
+    for (method, path, operation) in list_contract_operations() {
+        let (our_path, our_operation) = find_ours(&method, &path);
+        let our_parameters: Vec<Value> = our_operation["parameters"].as_array().unwrap().iter().map(resolve).collect();
         let position =
-            |path: &str, name: &Value| path.split('/').position(|part| Some(part) == braced(name).as_deref());
+            |path: &str, name: &Value| path.split('/').position(|part| Some(part) == find_braced(name).as_deref());
         for parameter in operation["parameters"].as_array().unwrap() {
             let same = |candidate: &&Value| {
                 candidate["in"] == parameter["in"]
@@ -84,26 +84,26 @@ fn every_parameter_is_there_with_its_bounds() {
             let what = format!("{method} {path}: {}", parameter["name"]);
             let found = our_parameters.iter().find(same).unwrap_or_else(|| panic!("{what} is missing"));
             assert_eq!(found["required"], parameter["required"], "{what}");
-            input_includes(&found["schema"], &parameter["schema"], &what);
+            check_input_includes(&found["schema"], &parameter["schema"], &what);
             checked += 1;
         }
     }
     assert_eq!(checked, 84);
 }
 
-fn braced(name: &Value) -> Option<String> {
+fn find_braced(name: &Value) -> Option<String> {
     name.as_str().map(|name| format!("{{{name}}}"))
 }
 
 #[test]
 fn every_body_has_the_fields_and_bounds() {
     let mut checked = 0;
-    for (method, path, operation) in contract_operations() {
+    for (method, path, operation) in list_contract_operations() {
         let Some(body) = operation.get("requestBody") else { continue };
-        let our_body = &ours(&method, &path).1["requestBody"];
+        let our_body = &find_ours(&method, &path).1["requestBody"];
         assert_eq!(our_body["required"], body["required"]);
         let schema = |body: &Value| body["content"]["application/json"]["schema"].clone();
-        input_includes(&schema(our_body), &schema(body), &format!("{method} {path}"));
+        check_input_includes(&schema(our_body), &schema(body), &format!("{method} {path}"));
         checked += 1;
     }
     assert_eq!(checked, 6);
@@ -112,39 +112,39 @@ fn every_body_has_the_fields_and_bounds() {
 #[test]
 fn every_status_is_there_with_its_shape() {
     let mut shapes = 0;
-    for (method, path, operation) in contract_operations() {
-        let our_operation = ours(&method, &path).1;
+    for (method, path, operation) in list_contract_operations() {
+        let our_operation = find_ours(&method, &path).1;
         for (status, response) in operation["responses"].as_object().unwrap() {
             let what = format!("{method} {path} {status}");
-            let our_response = resolved(&our_operation["responses"][status]);
+            let our_response = resolve(&our_operation["responses"][status]);
             assert!(our_response.is_object(), "{what} is missing");
             let schema = &response["content"]["application/json"]["schema"];
             if schema["$ref"].is_string() {
-                output_is(&our_response["content"]["application/json"]["schema"], schema, &what);
+                check_output_is(&our_response["content"]["application/json"]["schema"], schema, &what);
                 shapes += 1;
             }
         }
     }
     assert_eq!(shapes, 10);
-    output_is(&json!({"$ref": "#/components/schemas/InvalidRequest"}), &SCHEMAS["HTTPValidationError"], "422");
+    check_output_is(&json!({"$ref": "#/components/schemas/InvalidRequest"}), &SCHEMAS["HTTPValidationError"], "422");
 }
 
 /// The server reads what the contract's clients may send: our schema has each of their keywords, with the same value.
-fn input_includes(ours: &Value, theirs: &Value, what: &str) {
-    let (ours, theirs) = (without_null(resolved(ours)), without_null(resolved(theirs)));
+fn check_input_includes(ours: &Value, theirs: &Value, what: &str) {
+    let (ours, theirs) = (strip_null(resolve(ours)), strip_null(resolve(theirs)));
     for (keyword, value) in theirs.as_object().unwrap() {
         let what = format!("{what} {keyword}");
         match keyword.as_str() {
             "properties" => {
                 for (name, property) in value.as_object().unwrap() {
-                    input_includes(&ours["properties"][name], property, &format!("{what}.{name}"));
+                    check_input_includes(&ours["properties"][name], property, &format!("{what}.{name}"));
                 }
             }
-            "items" | "propertyNames" => input_includes(&ours[keyword], value, &what),
-            "additionalProperties" if value.is_object() => input_includes(&ours[keyword], value, &what),
+            "items" | "propertyNames" => check_input_includes(&ours[keyword], value, &what),
+            "additionalProperties" if value.is_object() => check_input_includes(&ours[keyword], value, &what),
             "required" => assert_eq!(set(&ours[keyword]), set(value), "{what}"),
             "enum" => assert!(set(value).is_subset(&set(&ours[keyword])), "{what}"),
-            "pattern" => assert_eq!(ours[keyword].as_str(), Some(our_pattern(value.as_str().unwrap())), "{what}"),
+            "pattern" => assert_eq!(ours[keyword].as_str(), Some(map_pattern(value.as_str().unwrap())), "{what}"),
             "exclusiveMinimum" => assert_eq!(ours["minimum"].as_u64(), value.as_u64().map(|least| least + 1), "{what}"),
             _ => assert_eq!(&ours[keyword], value, "{what}"),
         }
@@ -152,10 +152,10 @@ fn input_includes(ours: &Value, theirs: &Value, what: &str) {
 }
 
 /// The contract's clients can read our responses: all their fields are there, with the same types.
-fn output_is(ours: &Value, theirs: &Value, what: &str) {
-    let (ours, theirs) = (resolved(ours), resolved(theirs));
+fn check_output_is(ours: &Value, theirs: &Value, what: &str) {
+    let (ours, theirs) = (resolve(ours), resolve(theirs));
     if let Some(alternatives) = theirs["oneOf"].as_array().or(theirs["anyOf"].as_array()) {
-        return one_of_them(&ours, alternatives, what);
+        return check_one_of(&ours, alternatives, what);
     }
     for (keyword, value) in theirs.as_object().unwrap() {
         let what = format!("{what} {keyword}");
@@ -164,14 +164,14 @@ fn output_is(ours: &Value, theirs: &Value, what: &str) {
                 for (name, property) in value.as_object().unwrap() {
                     // Optional fields that the contract itself never requires.
                     if ours["properties"].get(name).is_some() || set(&theirs["required"]).contains(name) {
-                        output_is(&ours["properties"][name], property, &format!("{what}.{name}"));
+                        check_output_is(&ours["properties"][name], property, &format!("{what}.{name}"));
                     }
                 }
             }
-            "items" => output_is(&ours[keyword], value, &what),
+            "items" => check_output_is(&ours[keyword], value, &what),
             "prefixItems" => {
                 for (index, item) in value.as_array().unwrap().iter().enumerate() {
-                    output_is(&ours[keyword][index], item, &what);
+                    check_output_is(&ours[keyword][index], item, &what);
                 }
             }
             "required" => assert!(set(value).is_subset(&set(&ours[keyword])), "{what}"),
@@ -185,25 +185,25 @@ fn output_is(ours: &Value, theirs: &Value, what: &str) {
 
 /// Each of their alternatives is one of ours. Only the record of a run that has not ended has no status; lists never show
 /// it.
-fn one_of_them(ours: &Value, theirs: &[Value], what: &str) {
-    let alternatives = alternatives(ours);
-    for their in theirs.iter().map(resolved).filter(|their| !their.as_object().unwrap().is_empty()) {
-        let fits = |our: &Value| std::panic::catch_unwind(|| output_is(our, &their, what)).is_ok();
+fn check_one_of(ours: &Value, theirs: &[Value], what: &str) {
+    let alternatives = list_alternatives(ours);
+    for their in theirs.iter().map(resolve).filter(|their| !their.as_object().unwrap().is_empty()) {
+        let fits = |our: &Value| std::panic::catch_unwind(|| check_output_is(our, &their, what)).is_ok();
         assert!(alternatives.iter().any(fits), "{what}: none of {alternatives:?} is {their}");
     }
 }
 
 /// The alternatives of a schema, merged with the keywords beside them.
-fn alternatives(schema: &Value) -> Vec<Value> {
-    let schema = resolved(schema);
+fn list_alternatives(schema: &Value) -> Vec<Value> {
+    let schema = resolve(schema);
     if let Some(types) = schema["type"].as_array() {
-        return types.iter().map(|one| merged(&schema, &json!({"type": one}))).collect();
+        return types.iter().map(|one| merge_schemas(&schema, &json!({"type": one}))).collect();
     }
     let Some(inner) = schema["oneOf"].as_array().or(schema["anyOf"].as_array()) else { return vec![schema] };
-    inner.iter().flat_map(alternatives).map(|one| merged(&schema, &one)).collect()
+    inner.iter().flat_map(list_alternatives).map(|one| merge_schemas(&schema, &one)).collect()
 }
 
-fn merged(outer: &Value, inner: &Value) -> Value {
+fn merge_schemas(outer: &Value, inner: &Value) -> Value {
     let mut merged: Map<_, _> = outer.as_object().unwrap().clone();
     merged.remove("oneOf");
     merged.remove("anyOf");
@@ -218,11 +218,11 @@ fn merged(outer: &Value, inner: &Value) -> Value {
 }
 
 /// The schema without null.
-fn without_null(schema: Value) -> Value {
+fn strip_null(schema: Value) -> Value {
     if let [form, null] = schema["anyOf"].as_array().map(Vec::as_slice).unwrap_or_default()
         && *null == json!({"type": "null"})
     {
-        return resolved(form);
+        return resolve(form);
     }
     let mut schema = schema;
     if let Some([kind, _]) = schema["type"].as_array().map(Vec::as_slice) {
@@ -231,7 +231,7 @@ fn without_null(schema: Value) -> Value {
     schema
 }
 
-fn our_pattern(theirs: &str) -> &str {
+fn map_pattern(theirs: &str) -> &str {
     PATTERNS.iter().find(|(contracts, _, _)| *contracts == theirs).map_or(theirs, |(_, ours, _)| ours)
 }
 

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::generate::Generator;
 use super::marks::admits;
-use super::shape::operations;
+use super::shape::list_operations;
 use crate::harness::{Answer, TestApp};
 
 /// Bodies of each operation.
@@ -15,7 +15,7 @@ const CASES: u64 = 400;
 const NULLED: u64 = 20;
 
 /// The path with ids that do not exist.
-pub fn path(template: &str) -> String {
+pub fn fill_in_path(template: &str) -> String {
     let path = template.replace("{organization}", "acme").replace("{version}", "1.0.0");
     let path = path.replace("{api_key_id}", "aaaaaaaaaaaa").replace("{number}", "1");
     let segments = path.split('/').map(|part| if part.starts_with('{') { "f".repeat(24) } else { part.to_owned() });
@@ -29,10 +29,10 @@ struct Bodied {
     schema: Value,
 }
 
-fn bodies() -> Vec<Bodied> {
-    let document = api::openapi_document();
+fn list_bodies() -> Vec<Bodied> {
+    let document = api::build_openapi_document();
     let mut found = Vec::new();
-    for (method, template, operation) in operations(&document) {
+    for (method, template, operation) in list_operations(&document) {
         let schema = &operation["requestBody"]["content"]["application/json"]["schema"];
         if let Some(reference) = schema["$ref"].as_str() {
             let schema = document.pointer(&reference[1..]).unwrap().clone();
@@ -64,7 +64,8 @@ fn has_unknown_fields_alone(answer: &Answer) -> bool {
 
 async fn compare(app: &TestApp, operation: &Bodied, body: &Value) -> bool {
     let Bodied { method, template, schema } = operation;
-    let request = app.request(method, &path(template)).header("authorization", &format!("Bearer {}", app.token));
+    let request =
+        app.request(method, &fill_in_path(template)).header("authorization", &format!("Bearer {}", app.token));
     let answer = request.json(body).await;
     let admitted = admits(schema, body);
     // The schema admits other fields than its own, but a body of nothing else would do nothing.
@@ -84,7 +85,7 @@ async fn compare(app: &TestApp, operation: &Bodied, body: &Value) -> bool {
 #[tokio::test]
 async fn document_and_reader_agree_on_every_body() {
     let app = TestApp::start().await;
-    let bodies = bodies();
+    let bodies = list_bodies();
     assert!(bodies.len() >= 6);
     for operation in bodies {
         let mut admitted = 0;
@@ -107,7 +108,7 @@ async fn document_and_reader_agree_on_every_body() {
 }
 
 /// JSON pointers to all values inside a value.
-fn pointers(value: &Value) -> Vec<String> {
+fn list_pointers(value: &Value) -> Vec<String> {
     let parts: Vec<(String, &Value)> = match value {
         Value::Object(map) => {
             map.iter().map(|(key, value)| (key.replace('~', "~0").replace('/', "~1"), value)).collect()
@@ -116,7 +117,7 @@ fn pointers(value: &Value) -> Vec<String> {
         _ => Vec::new(),
     };
     let of = |(key, value): &(String, &Value)| {
-        let below = pointers(value).into_iter().map(|pointer| format!("/{key}{pointer}"));
+        let below = list_pointers(value).into_iter().map(|pointer| format!("/{key}{pointer}"));
         std::iter::once(format!("/{key}")).chain(below).collect::<Vec<_>>()
     };
     parts.iter().flat_map(of).collect()
@@ -126,10 +127,10 @@ fn pointers(value: &Value) -> Vec<String> {
 async fn document_and_reader_agree_on_null_at_every_position() {
     let app = TestApp::start().await;
     let mut tried = 0;
-    for operation in bodies() {
+    for operation in list_bodies() {
         for seed in 0..NULLED {
             let body = Generator::new(seed).of(&operation.schema);
-            for pointer in pointers(&body) {
+            for pointer in list_pointers(&body) {
                 let mut spoilt = body.clone();
                 *spoilt.pointer_mut(&pointer).unwrap() = Value::Null;
                 compare(&app, &operation, &spoilt).await;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::shape::operations;
+use super::shape::list_operations;
 
 /// Bounds of everything in one part of a request.
 const PARTS: [(&str, &str); 4] = [
@@ -39,29 +39,29 @@ const BODIES: [(&str, &str, &str); 20] = [
 ];
 
 /// A schema without references.
-fn inlined(schema: &Value, document: &Value) -> Value {
+fn inline_references(schema: &Value, document: &Value) -> Value {
     match schema {
         Value::Object(members) => match members.get("$ref").and_then(Value::as_str) {
-            Some(reference) => inlined(document.pointer(&reference[1..]).expect(reference), document),
-            None => members.iter().map(|(name, member)| (name.clone(), inlined(member, document))).collect(),
+            Some(reference) => inline_references(document.pointer(&reference[1..]).expect(reference), document),
+            None => members.iter().map(|(name, member)| (name.clone(), inline_references(member, document))).collect(),
         },
-        Value::Array(items) => items.iter().map(|item| inlined(item, document)).collect(),
+        Value::Array(items) => items.iter().map(|item| inline_references(item, document)).collect(),
         other => other.clone(),
     }
 }
 
 /// The places without a bound, each with its operation and its part of the request.
-fn unbounded() -> Vec<(String, String, String)> {
-    let document = api::openapi_document();
+fn find_unbounded() -> Vec<(String, String, String)> {
+    let document = api::build_openapi_document();
     let mut found = Vec::new();
-    for (_, _, operation) in operations(&document) {
+    for (_, _, operation) in list_operations(&document) {
         let id = operation["operationId"].as_str().unwrap();
         let mut add = |part: &str, schema: &Value| {
-            let places = runner::unbounded_places(&inlined(schema, &document)).into_iter();
+            let places = runner::unbounded_places(&inline_references(schema, &document)).into_iter();
             found.extend(places.map(|place| (id.to_owned(), part.to_owned(), place)));
         };
         for parameter in operation["parameters"].as_array().into_iter().flatten() {
-            let parameter = inlined(parameter, &document);
+            let parameter = inline_references(parameter, &document);
             add(parameter["in"].as_str().unwrap(), &parameter["schema"]);
         }
         for (media_type, content) in operation["requestBody"]["content"].as_object().into_iter().flatten() {
@@ -79,14 +79,14 @@ fn every_text_of_a_request_has_a_bound() {
         "body" => is_known(operation, place),
         part => PARTS.iter().any(|(known, _)| *known == part),
     };
-    let silent: Vec<_> = unbounded().into_iter().filter(|place| !is_bounded(place)).collect();
+    let silent: Vec<_> = find_unbounded().into_iter().filter(|place| !is_bounded(place)).collect();
     assert!(silent.is_empty(), "give these a `maxLength`, `maxItems` or `maxProperties`: {silent:#?}");
 }
 
 /// A place that has got a bound leaves the table.
 #[test]
 fn the_table_has_no_other_places() {
-    let bodies = unbounded().into_iter().filter(|(_, part, _)| part == "body");
+    let bodies = find_unbounded().into_iter().filter(|(_, part, _)| part == "body");
     let found: BTreeSet<_> = bodies.map(|(operation, _, place)| (operation, place)).collect();
     let gone = BODIES.iter().filter(|(id, place, _)| !found.contains(&((*id).to_owned(), (*place).to_owned())));
     let gone: Vec<_> = gone.collect();
@@ -96,6 +96,6 @@ fn the_table_has_no_other_places() {
 #[test]
 fn a_text_without_a_bound_would_be_found() {
     let parameter = json!({"type": "object", "properties": {"name": {"$ref": "#/x"}}});
-    let schema = inlined(&parameter, &json!({"x": {"type": "string"}}));
+    let schema = inline_references(&parameter, &json!({"x": {"type": "string"}}));
     assert_eq!(runner::unbounded_places(&schema), ["/name"]);
 }

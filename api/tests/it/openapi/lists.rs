@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::shape::operations;
+use super::shape::list_operations;
 
 /// Parameters that begin a page after the one before.
 const NEXT: [&str; 4] = ["continuation_token", "before", "after", "offset"];
@@ -17,16 +17,16 @@ const PARTS: [(&str, &str); 4] = [
 
 #[test]
 fn every_list_has_pages_or_a_bound() {
-    let document = api::openapi_document();
+    let document = api::build_openapi_document();
     let mut found = Vec::new();
     let mut lists = 0;
-    for (method, path, operation) in operations(&document) {
+    for (method, path, operation) in list_operations(&document) {
         let schema = &operation["responses"]["200"]["content"]["application/json"]["schema"];
         let has_next = operation["parameters"].as_array().into_iter().flatten().any(|parameter| {
-            let parameter = resolved(&document, parameter);
+            let parameter = resolve(&document, parameter);
             parameter["name"].as_str().is_some_and(|name| NEXT.contains(&name))
         });
-        for (name, list) in arrays(&document, schema) {
+        for (name, list) in find_arrays(&document, schema) {
             lists += 1;
             let is_part = path.ends_with('}') || PARTS.contains(&(path.as_str(), name.as_str()));
             if method == "get" && !has_next && !list["maxItems"].is_u64() && !is_part {
@@ -39,15 +39,15 @@ fn every_list_has_pages_or_a_bound() {
 }
 
 /// The arrays at the top of a schema.
-fn arrays<'d>(document: &'d Value, schema: &'d Value) -> Vec<(String, &'d Value)> {
-    let schema = resolved(document, schema);
+fn find_arrays<'d>(document: &'d Value, schema: &'d Value) -> Vec<(String, &'d Value)> {
+    let schema = resolve(document, schema);
     let properties = schema["properties"].as_object().into_iter().flatten();
-    let listed = properties.map(|(name, property)| (name.clone(), resolved(document, property)));
+    let listed = properties.map(|(name, property)| (name.clone(), resolve(document, property)));
     let whole = ("the response".to_owned(), schema);
     listed.chain([whole]).filter(|(_, schema)| schema["type"] == "array").collect()
 }
 
-fn resolved<'d>(document: &'d Value, part: &'d Value) -> &'d Value {
+fn resolve<'d>(document: &'d Value, part: &'d Value) -> &'d Value {
     match part["$ref"].as_str().and_then(|reference| reference.strip_prefix('#')) {
         Some(pointer) => document.pointer(pointer).unwrap(),
         None => part,

@@ -8,15 +8,15 @@ use crate::document;
 
 /// Whether a schema admits a value.
 pub fn admits(schema: &Value, value: &Value) -> bool {
-    let value = stripped(schema, value);
-    document::errors(&spelled_out(schema), &value).is_empty() && marks_hold(schema, &value)
+    let value = strip_marks(schema, value);
+    document::errors(&spell_out_marks(schema), &value).is_empty() && marks_hold(schema, &value)
 }
 
 /// The schema with the character classes of `x-unicode` written out in its patterns.
-fn spelled_out(schema: &Value) -> Value {
+fn spell_out_marks(schema: &Value) -> Value {
     match schema {
         Value::Object(map) => {
-            let spelled = map.iter().map(|(keyword, value)| (keyword.clone(), spelled_out(value)));
+            let spelled = map.iter().map(|(keyword, value)| (keyword.clone(), spell_out_marks(value)));
             let mut spelled: Map<_, _> = spelled.collect();
             if schema["x-unicode"] == true {
                 let pattern = schema["pattern"].as_str().expect("a pattern");
@@ -25,20 +25,20 @@ fn spelled_out(schema: &Value) -> Value {
             }
             Value::Object(spelled)
         }
-        Value::Array(items) => items.iter().map(spelled_out).collect(),
+        Value::Array(items) => items.iter().map(spell_out_marks).collect(),
         other => other.clone(),
     }
 }
 
 /// The value without the white space that `x-stripped` removes.
-fn stripped(schema: &Value, value: &Value) -> Value {
+fn strip_marks(schema: &Value, value: &Value) -> Value {
     match value {
         Value::String(text) if schema["x-stripped"] == true => Value::String(text.trim().to_owned()),
-        Value::Array(items) => items.iter().map(|item| stripped(&schema["items"], item)).collect(),
+        Value::Array(items) => items.iter().map(|item| strip_marks(&schema["items"], item)).collect(),
         Value::Object(map) => {
             let mut found = Map::new();
             for (name, value) in map {
-                let value = stripped(of_property(schema, name), value);
+                let value = strip_marks(of_property(schema, name), value);
                 let is_stripped = schema["propertyNames"]["x-stripped"] == true;
                 let mut name = if is_stripped { name.trim().to_owned() } else { name.clone() };
                 // Two names may become equal; both are checked.

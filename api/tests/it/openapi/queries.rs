@@ -3,10 +3,10 @@
 use axum::http::StatusCode;
 use serde_json::{Value, json};
 
-use super::bodies::{is_refused_argument, path};
+use super::bodies::{fill_in_path, is_refused_argument};
 use super::generate::Generator;
 use super::marks::admits;
-use super::shape::operations;
+use super::shape::list_operations;
 use crate::harness::{Answer, TestApp};
 
 /// Queries of each operation.
@@ -19,7 +19,7 @@ const URI_BYTES_MAX: usize = 8_000;
 type ParameterValues<'a> = (&'a Value, Vec<String>);
 
 /// The parameters of an operation, with references resolved.
-fn parameters(document: &Value, operation: &Value, location: &str) -> Vec<Value> {
+fn list_parameters(document: &Value, operation: &Value, location: &str) -> Vec<Value> {
     let all = operation["parameters"].as_array().unwrap().iter();
     let followed = all.map(|parameter| match parameter["$ref"].as_str() {
         Some(reference) => document.pointer(&reference[1..]).unwrap().clone(),
@@ -28,7 +28,7 @@ fn parameters(document: &Value, operation: &Value, location: &str) -> Vec<Value>
     followed.filter(|parameter| parameter["in"] == location).collect()
 }
 
-fn encoded(text: &str) -> String {
+fn encode(text: &str) -> String {
     text.bytes().map(|byte| format!("%{byte:02X}")).collect()
 }
 
@@ -55,25 +55,26 @@ fn is_admitted(given: &[ParameterValues]) -> bool {
 fn draw<'a>(generator: &mut Generator, parameters: &'a [Value]) -> Vec<ParameterValues<'a>> {
     let mut given = Vec::new();
     for parameter in parameters {
-        let is_required = parameter["required"] == true && !generator.chance(10);
+        let is_required = parameter["required"] == true && !generator.draw_chance(10);
         let is_list = parameter["schema"]["type"] == "array";
-        let count = u32::from(is_required || generator.chance(6)) + u32::from(is_list && generator.chance(10));
+        let count =
+            u32::from(is_required || generator.draw_chance(6)) + u32::from(is_list && generator.draw_chance(10));
         given.push((
             parameter,
-            (0..count).map(|_| value(generator, &parameter["name"], &parameter["schema"])).collect(),
+            (0..count).map(|_| draw_value(generator, &parameter["name"], &parameter["schema"])).collect(),
         ));
     }
     given
 }
 
 /// A value that the schema admits, in most cases.
-fn value(generator: &mut Generator, name: &Value, schema: &Value) -> String {
+fn draw_value(generator: &mut Generator, name: &Value, schema: &Value) -> String {
     // Only the first continuation token is known here.
     if name == "continuation_token" {
-        return if generator.chance(3) { "-1" } else { "0" }.to_owned();
+        return if generator.draw_chance(3) { "-1" } else { "0" }.to_owned();
     }
-    if generator.chance(4) {
-        return generator.text();
+    if generator.draw_chance(4) {
+        return generator.draw_text();
     }
     match generator.of(if schema["type"] == "array" { &schema["items"] } else { schema }) {
         Value::String(text) => text,
@@ -95,10 +96,10 @@ async fn document_and_reader_agree_on_every_query() {
     let agent = app.agent("support", &tool).await;
     let (conversation, _) = app.turn(&agent, "route").await;
     let agent_run = app.agent_run(&agent).await;
-    let document = api::openapi_document();
+    let document = api::build_openapi_document();
     let mut lists = 0;
-    for (_, template, operation) in operations(&document).into_iter().filter(|(method, _, _)| method == "get") {
-        let parameters = parameters(&document, &operation, "query");
+    for (_, template, operation) in list_operations(&document).into_iter().filter(|(method, _, _)| method == "get") {
+        let parameters = list_parameters(&document, &operation, "query");
         if parameters.is_empty() || template.contains("git") {
             continue;
         }
@@ -108,7 +109,7 @@ async fn document_and_reader_agree_on_every_query() {
         for seed in 0..CASES {
             let given = draw(&mut Generator::new(seed), &parameters);
             let pairs = given.iter().flat_map(|(parameter, texts)| {
-                texts.iter().map(|text| format!("{}={}", parameter["name"].as_str().unwrap(), encoded(text)))
+                texts.iter().map(|text| format!("{}={}", parameter["name"].as_str().unwrap(), encode(text)))
             });
             let query = pairs.collect::<Vec<_>>().join("&");
             if path.len() + query.len() > URI_BYTES_MAX {
@@ -138,20 +139,20 @@ async fn document_and_reader_agree_on_every_query() {
 #[tokio::test]
 async fn document_and_reader_agree_on_every_path() {
     let app = TestApp::start().await;
-    let document = api::openapi_document();
+    let document = api::build_openapi_document();
     let mut generator = Generator::new(1);
     let mut checked = 0;
-    for (method, template, operation) in operations(&document) {
-        let parameters = parameters(&document, &operation, "path");
+    for (method, template, operation) in list_operations(&document) {
+        let parameters = list_parameters(&document, &operation, "path");
         let is_plain = operation["requestBody"].is_null() && method != "post" && !template.contains("git");
         for parameter in parameters.iter().filter(|parameter| is_plain && parameter["name"] != "organization") {
             for _ in 0..300 {
-                let text = generator.text();
+                let text = generator.draw_text();
                 if text.is_empty() || text.len() > 1000 {
                     continue;
                 }
                 let name = format!("{{{}}}", parameter["name"].as_str().unwrap());
-                let path = path(&template.replace(&name, &encoded(&text)));
+                let path = fill_in_path(&template.replace(&name, &encode(&text)));
                 let request = app.request(&method.to_uppercase(), &path);
                 let answer = request.header("authorization", &format!("Bearer {}", app.token)).send().await;
                 let is_refused = is_invalid(&answer);

@@ -9,7 +9,7 @@ use crate::document;
 use crate::harness::TestApp;
 
 /// Operations with their method and path.
-pub fn operations(document: &Value) -> Vec<(String, String, Value)> {
+pub fn list_operations(document: &Value) -> Vec<(String, String, Value)> {
     let paths = document["paths"].as_object().unwrap();
     let of_path = |(path, item): (&String, &Value)| {
         let operations = item.as_object().unwrap().iter();
@@ -25,14 +25,14 @@ async fn the_document_is_public() {
         let answer = app.request("GET", path).send().await;
         assert_eq!(answer.status, StatusCode::OK);
         assert_eq!(answer.headers["content-type"], "application/json");
-        assert_eq!(answer.json(), api::openapi_document());
+        assert_eq!(answer.json(), api::build_openapi_document());
     }
 }
 
 #[test]
 fn every_route_is_in_it() {
-    let document = api::openapi_document();
-    for route in api::routes() {
+    let document = api::build_openapi_document();
+    for route in api::list_routes() {
         let path = route.path.replace("{*", "{");
         let operation = &document["paths"][&path][route.method.to_lowercase()];
         assert!(operation.is_object(), "{} {path}", route.method);
@@ -42,7 +42,7 @@ fn every_route_is_in_it() {
 
 #[test]
 fn every_reference_resolves() {
-    let document = api::openapi_document();
+    let document = api::build_openapi_document();
     let mut references = Vec::new();
     collect_references(&document, &mut references);
     assert!(references.len() > 100, "only {} references were found", references.len());
@@ -65,9 +65,9 @@ fn collect_references(value: &Value, found: &mut Vec<String>) {
 
 #[test]
 fn every_schema_admits_its_example() {
-    let document = api::openapi_document();
+    let document = api::build_openapi_document();
     let mut checked = 0;
-    for (method, path, operation) in operations(&document) {
+    for (method, path, operation) in list_operations(&document) {
         let responses = operation["responses"].as_object().unwrap().values();
         for content in responses.chain([&operation["requestBody"]]).filter_map(|part| part.get("content")) {
             let Some(json) = content.get("application/json").filter(|json| json.get("example").is_some()) else {
@@ -83,8 +83,8 @@ fn every_schema_admits_its_example() {
 
 #[test]
 fn links_name_parameters_of_operations() {
-    let document = api::openapi_document();
-    let operations = operations(&document);
+    let document = api::build_openapi_document();
+    let operations = list_operations(&document);
     let mut checked = 0;
     for (_, _, operation) in &operations {
         for response in operation["responses"].as_object().unwrap().values() {
@@ -106,7 +106,7 @@ fn every_code_is_explained() {
     let explained = include_str!("../../../../docs/reference/errors.md");
     let headings: BTreeSet<&str> =
         explained.lines().filter(|line| line.starts_with("####")).flat_map(|line| line.split('`')).collect();
-    let document = api::openapi_document();
+    let document = api::build_openapi_document();
     let mut codes = BTreeSet::new();
     collect_codes(&document, &mut codes);
     assert!(codes.len() > 30, "only {codes:?}");

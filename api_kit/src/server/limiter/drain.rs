@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::{EndReason, State};
+use super::{ConnectionState, EndReason};
 
 /// The orderly end of the server. A client may send a request at the moment when the server closes its unused connection. So
 /// each connection stays for a time in which a proxy uses it, and gets `connection: close` with the response, or closes
@@ -17,7 +17,7 @@ pub(super) struct Drain {
 
 impl Drain {
     /// Why the connection has to end now, if it has to.
-    pub fn overdue(&self, state: &State, now: Instant) -> Option<EndReason> {
+    pub fn find_end_reason(&self, state: &ConnectionState, now: Instant) -> Option<EndReason> {
         let unused_since = state.unused_since()?.max(self.since);
         (now.duration_since(unused_since) >= self.unused_max).then_some(EndReason::Idle)
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::state::State;
+use super::state::ConnectionState;
 use crate::server::stalled_share::STALLED_WITH_WHOLE_TIME_MAX;
 
 /// Time after which a stalled connection is evicted before idle ones, whatever its client has besides. Clients on slow lines
@@ -49,7 +49,7 @@ enum Class {
 }
 
 impl Tally {
-    pub(super) fn with(self, connection: &State) -> Self {
+    pub(super) fn with(self, connection: &ConnectionState) -> Self {
         let stalled = self.stalled + usize::from(connection.stalled_since().is_some());
         Self { connections: self.connections + 1, stalled }
     }
@@ -64,7 +64,7 @@ impl Tally {
 
 impl Rank {
     /// Returns the rank of a connection among those of its client; `None` while the server does not wait for its client.
-    pub(super) fn of(state: &State, around: Surroundings, now: Instant) -> Option<Self> {
+    pub(super) fn of(state: &ConnectionState, around: Surroundings, now: Instant) -> Option<Self> {
         let Surroundings { client, streams_of_owner } = around;
         let Some(since) = state.stalled_since() else {
             if let Some((_, since)) = state.listening() {
@@ -91,13 +91,13 @@ mod tests {
     #[test]
     fn connections_that_are_stalled_for_long_are_evicted_before_idle_ones() {
         let (start, limits) = (Instant::now(), ConnectionLimits::default());
-        let (idle, mut stalled) = (State::new(start), State::new(start));
+        let (idle, mut stalled) = (ConnectionState::new(start), ConnectionState::new(start));
         stalled.apply(Event::RequestBegan, start, &limits);
         stalled.apply(Event::BodyAwaited(true), start, &limits);
         let around = Surroundings { client: Tally { connections: 5, stalled: 1 }, streams_of_owner: 9 };
-        let rank = |state: &State, seconds| Rank::of(state, around, start + Duration::from_secs(seconds));
+        let rank = |state: &ConnectionState, seconds| Rank::of(state, around, start + Duration::from_secs(seconds));
         assert!(rank(&stalled, 4) < rank(&idle, 4) && rank(&stalled, 5) > rank(&idle, 5));
-        let mut listening = State::new(start);
+        let mut listening = ConnectionState::new(start);
         listening.apply(Event::RequestBegan, start, &limits);
         assert!(rank(&listening, 9).is_none(), "a request that is answered");
         listening.apply(Event::Listens(StreamOwner::of(&"acme")), start, &limits);

@@ -58,7 +58,7 @@ pub(in crate::server) enum Phase {
 
 /// The state of one connection.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::server) struct State {
+pub(in crate::server) struct ConnectionState {
     pub(in crate::server) phase: Phase,
     /// The beginning of the phase, or the last write after the end of a response.
     since: Instant,
@@ -69,7 +69,7 @@ pub(in crate::server) struct State {
     listens: Option<StreamOwner>,
 }
 
-impl State {
+impl ConnectionState {
     pub(super) fn new(now: Instant) -> Self {
         let writing = WriteTimeout::default();
         Self { phase: Phase::New, since: now, writing, body_awaited_since: None, owes_body: false, listens: None }
@@ -90,9 +90,9 @@ impl State {
             }
             Event::Flushed if self.phase == Phase::Flushing => self.enter(Phase::Idle, now),
             Event::Flushed => {}
-            Event::WriteBlocked => self.writing.blocked(now),
+            Event::WriteBlocked => self.writing.note_blocked(now),
             Event::Written(bytes) => {
-                self.writing.written(bytes, now, limits);
+                self.writing.note_written(bytes, now, limits);
                 if self.phase == Phase::Flushing {
                     self.since = now;
                 }
@@ -132,7 +132,7 @@ impl State {
 
     /// Why the connection has to end now, if it has to. A slow body ends its request instead ([`crate::server::body`]).
     /// `stalled` connections share the time of a crowded address.
-    pub(super) fn overdue(&self, now: Instant, limits: &ConnectionLimits, stalled: usize) -> Option<EndReason> {
+    pub(super) fn find_end_reason(&self, now: Instant, limits: &ConnectionLimits, stalled: usize) -> Option<EndReason> {
         if self.is_write_blocked() {
             return self.writing.is_over(now, limits, stalled).then_some(EndReason::SlowResponse);
         }

@@ -9,7 +9,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use crate::server::limits::ConnectionLimits;
-use crate::server::stalled_share::stalled_share;
+use crate::server::stalled_share::share_stalled_time;
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct WriteTimeout {
@@ -18,11 +18,11 @@ pub(super) struct WriteTimeout {
 }
 
 impl WriteTimeout {
-    pub(super) fn blocked(&mut self, now: Instant) {
+    pub(super) fn note_blocked(&mut self, now: Instant) {
         self.blocked_since.get_or_insert(now);
     }
 
-    pub(super) fn written(&mut self, bytes: usize, now: Instant, limits: &ConnectionLimits) {
+    pub(super) fn note_written(&mut self, bytes: usize, now: Instant, limits: &ConnectionLimits) {
         let waited = self.blocked_since.take().map(|since| now.duration_since(since)).unwrap_or_default();
         let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
         let rate = u64::from(limits.response_bytes_per_second_min.max(1));
@@ -33,7 +33,7 @@ impl WriteTimeout {
     /// Whether the client has kept the server waiting for too long; `stalled` connections share the time of its address.
     pub(super) fn is_over(&self, now: Instant, limits: &ConnectionLimits, stalled: usize) -> bool {
         let left = limits.response_silence_max.saturating_sub(self.used);
-        let time_max = left.min(stalled_share(limits.response_silence_max, stalled));
+        let time_max = left.min(share_stalled_time(limits.response_silence_max, stalled));
         self.blocked_since.is_some_and(|since| now.duration_since(since) >= time_max)
     }
 }
@@ -51,9 +51,9 @@ mod tests {
         };
         let (mut timeout, mut now) = (WriteTimeout::default(), Instant::now());
         let mut check = |waited_ms, bytes, expect_left_ms| {
-            timeout.blocked(now);
+            timeout.note_blocked(now);
             now += Duration::from_millis(waited_ms);
-            timeout.written(bytes, now, &limits);
+            timeout.note_written(bytes, now, &limits);
             let left = limits.response_silence_max - timeout.used;
             assert_eq!(left, Duration::from_millis(expect_left_ms), "{bytes} bytes after {waited_ms} ms");
         };

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use clap::{Arg, Args, Command};
 
-use super::rows::{default, is_shown, is_update, meaning, notes, variable};
+use super::rows::{is_shown, is_update, render_default, render_meaning, render_notes, render_variable};
 use crate::server::{ServeSettings, WorkerSettings, find_key};
 
 /// Beginnings of the marks around a table.
@@ -16,30 +16,36 @@ fn list_arguments<T: Args>() -> Vec<Arg> {
     command.get_arguments().filter(|argument| is_shown(argument)).cloned().collect()
 }
 
-fn flag(argument: &Arg) -> String {
+fn render_flag(argument: &Arg) -> String {
     format!("`--{}`", argument.get_long().unwrap_or_default())
 }
 
 /// The meaning of a setting, which names each of its values.
 fn describe(argument: &Arg) -> String {
-    let described = [meaning(argument), notes(argument)].join(" ");
+    let described = [render_meaning(argument), render_notes(argument)].join(" ");
     let is_boolean = argument.get_possible_values().iter().any(|value| value.get_name() == "true");
     for value in argument.get_possible_values().iter().filter(|_| !is_boolean) {
-        assert!(described.contains(value.get_name()), "{} does not explain {}", flag(argument), value.get_name());
+        assert!(
+            described.contains(value.get_name()),
+            "{} does not explain {}",
+            render_flag(argument),
+            value.get_name()
+        );
     }
     described.trim_end().to_owned()
 }
 
-fn default_or_none(argument: &Arg) -> String {
-    Some(default(argument)).filter(|default| !default.is_empty()).unwrap_or_else(|| "none".to_owned())
+fn render_default_or_none(argument: &Arg) -> String {
+    Some(render_default(argument)).filter(|default| !default.is_empty()).unwrap_or_else(|| "none".to_owned())
 }
 
 /// The settings of a server, with the keys that its file has.
-fn server_table() -> String {
+fn render_server_table() -> String {
     let mut text =
         "| `lathe serve` | environment | `lathe.toml` | default | meaning |\n|---|---|---|---|---|\n".to_owned();
     for argument in list_arguments::<ServeSettings>() {
-        let (flag, variable, default) = (flag(&argument), variable(&argument), default_or_none(&argument));
+        let (flag, variable, default) =
+            (render_flag(&argument), render_variable(&argument), render_default_or_none(&argument));
         let key = match find_key(argument.get_id().as_str()) {
             Some((None, key)) => format!("`{key}`"),
             Some((Some(table), key)) => format!("`{key}` in `[{table}]`"),
@@ -51,14 +57,16 @@ fn server_table() -> String {
 }
 
 /// The settings of a worker. Those with the variable of a server's setting are the server's.
-fn worker_table() -> String {
-    let server: Vec<_> = list_arguments::<ServeSettings>().iter().map(variable).collect();
+fn render_worker_table() -> String {
+    let server: Vec<_> = list_arguments::<ServeSettings>().iter().map(render_variable).collect();
     let arguments = list_arguments::<WorkerSettings>();
-    let (shared, own): (Vec<_>, Vec<_>) = arguments.iter().partition(|argument| server.contains(&variable(argument)));
-    let shared: Vec<_> = shared.into_iter().map(flag).collect();
+    let (shared, own): (Vec<_>, Vec<_>) =
+        arguments.iter().partition(|argument| server.contains(&render_variable(argument)));
+    let shared: Vec<_> = shared.into_iter().map(render_flag).collect();
     let mut text = "| `lathe worker` | environment | default | meaning |\n|---|---|---|---|\n".to_owned();
     for argument in own {
-        let (flag, variable, default) = (flag(argument), variable(argument), default_or_none(argument));
+        let (flag, variable, default) =
+            (render_flag(argument), render_variable(argument), render_default_or_none(argument));
         text.push_str(&format!("| {flag} | {variable} | {default} | {} |\n", describe(argument)));
     }
     let same = "as for the server";
@@ -78,8 +86,8 @@ fn replace(document: &str, name: &str, table: &str) -> String {
 fn the_configuration_has_the_settings() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/reference/configuration.md");
     let written = std::fs::read_to_string(&path).expect("the page");
-    let document = replace(&written, "lathe serve", &server_table());
-    let document = replace(&document, "lathe worker", &worker_table());
+    let document = replace(&written, "lathe serve", &render_server_table());
+    let document = replace(&document, "lathe worker", &render_worker_table());
     if is_update() {
         std::fs::write(&path, &document).expect("the page");
         return;

@@ -19,30 +19,31 @@ enum Form {
     Mention,
 }
 
-fn root() -> PathBuf {
+fn find_root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
 /// All files below a directory with an extension.
-fn files(directory: &Path, extension: &str) -> Vec<PathBuf> {
+fn list_files(directory: &Path, extension: &str) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(directory).expect("a directory").map(|entry| entry.expect("an entry").path());
     let (directories, files): (Vec<_>, Vec<_>) = entries.partition(|path| path.is_dir());
     let files = files.into_iter().filter(|path| path.extension().is_some_and(|found| found == extension));
-    let mut all: Vec<_> = files.chain(directories.iter().flat_map(|inner| self::files(inner, extension))).collect();
+    let mut all: Vec<_> =
+        files.chain(directories.iter().flat_map(|inner| self::list_files(inner, extension))).collect();
     all.sort();
     all
 }
 
-fn documents() -> Vec<PathBuf> {
-    let root = root();
+fn list_documents() -> Vec<PathBuf> {
+    let root = find_root();
     let own = std::fs::read_dir(&root).expect("the root").map(|entry| entry.expect("an entry").path());
     let own = own.filter(|path| path.extension().is_some_and(|extension| extension == "md"));
     let is_read = |path: &PathBuf| !NOT_READ.iter().any(|not_read| path.starts_with(root.join(not_read)));
-    own.chain(files(&root.join("docs"), "md")).filter(is_read).collect()
+    own.chain(list_files(&root.join("docs"), "md")).filter(is_read).collect()
 }
 
 /// Splits a line of a shell into commands of words. Quotes are removed, and a comment ends the line.
-fn commands(line: &str) -> Vec<Vec<String>> {
+fn parse_commands(line: &str) -> Vec<Vec<String>> {
     let (mut commands, mut words, mut word) = (Vec::new(), Vec::new(), None::<String>);
     let mut letters = line.chars().peekable();
     while let Some(letter) = letters.next() {
@@ -70,7 +71,7 @@ fn commands(line: &str) -> Vec<Vec<String>> {
 }
 
 /// The words of each command of `lathe` in a line, with the name of the program first.
-fn own_commands(line: &str) -> Vec<Vec<String>> {
+fn parse_own_commands(line: &str) -> Vec<Vec<String>> {
     let own = |words: Vec<String>| {
         let start = words.iter().rposition(|word| word == "lathe")?;
         // The program may run in a container, or as another user.
@@ -78,11 +79,11 @@ fn own_commands(line: &str) -> Vec<Vec<String>> {
         let is_program = words[..start].last().is_none_or(|before| after_program.contains(&before.as_str()));
         is_program.then(|| words[start..].to_vec())
     };
-    commands(line).into_iter().filter_map(own).collect()
+    parse_commands(line).into_iter().filter_map(own).collect()
 }
 
 /// The commands in the blocks of code of a document.
-fn lines(text: &str) -> Vec<String> {
+fn join_lines(text: &str) -> Vec<String> {
     let (mut lines, mut is_shell, mut is_code) = (Vec::<String>::new(), false, false);
     for line in text.lines() {
         if let Some(language) = line.trim_start().strip_prefix("```") {
@@ -102,7 +103,7 @@ fn lines(text: &str) -> Vec<String> {
 }
 
 /// The texts between backticks that begin with the name of the program.
-fn mentions(text: &str) -> Vec<String> {
+fn find_mentions(text: &str) -> Vec<String> {
     let begun = text.match_indices("`lathe ").map(|(start, _)| &text[start + 1..]);
     begun
         .filter_map(|rest| rest.split_once('`'))
@@ -118,8 +119,8 @@ fn is_placeholder(value: &str) -> bool {
 }
 
 /// The reason why a command is none of the command line.
-fn problem(words: &[String], form: Form) -> Option<String> {
-    let error = super::command().try_get_matches_from(words).err()?;
+fn find_problem(words: &[String], form: Form) -> Option<String> {
+    let error = super::build_command().try_get_matches_from(words).err()?;
     let is_part = matches!(
         error.kind(),
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
@@ -141,20 +142,21 @@ fn problem(words: &[String], form: Form) -> Option<String> {
         Some(ContextValue::String(name)) if is_placeholder(name)
     );
     let is_accepted = is_any || is_part || is_of_reader || (form == Form::Mention && is_short);
-    (!is_accepted).then(|| super::summary(&error.to_string()).to_owned())
+    (!is_accepted).then(|| super::summarize(&error.to_string()).to_owned())
 }
 
 #[test]
 fn every_command_in_a_document_is_one_of_the_command_line() {
     let (mut problems, mut count) = (Vec::new(), 0);
-    for path in documents() {
+    for path in list_documents() {
         let text = std::fs::read_to_string(&path).expect("a document");
-        let told = lines(&text).into_iter().map(|line| (line, Form::Line));
-        let told = told.chain(mentions(&text).into_iter().map(|mention| (mention, Form::Mention)));
+        let told = join_lines(&text).into_iter().map(|line| (line, Form::Line));
+        let told = told.chain(find_mentions(&text).into_iter().map(|mention| (mention, Form::Mention)));
         for (line, form) in told {
-            for words in own_commands(&line) {
+            for words in parse_own_commands(&line) {
                 count += 1;
-                let problem = problem(&words, form).map(|problem| format!("{}: `{line}`: {problem}", path.display()));
+                let problem =
+                    find_problem(&words, form).map(|problem| format!("{}: `{line}`: {problem}", path.display()));
                 problems.extend(problem);
             }
         }
@@ -167,11 +169,11 @@ fn every_command_in_a_document_is_one_of_the_command_line() {
 fn every_command_in_a_message_is_one_of_the_command_line() {
     let (mut problems, mut count) = (Vec::new(), 0);
     let is_product = |path: &PathBuf| !path.components().any(|part| part.as_os_str() == "tests");
-    for path in CRATES.iter().flat_map(|directory| files(&root().join(directory), "rs")).filter(is_product) {
+    for path in CRATES.iter().flat_map(|directory| list_files(&find_root().join(directory), "rs")).filter(is_product) {
         let source = std::fs::read_to_string(&path).expect("a source file");
         // A string may go on in the next line.
         let source: String = source.split("\\\n").map(|part| part.trim_start_matches(' ')).collect();
-        for mention in mentions(&source) {
+        for mention in find_mentions(&source) {
             let mention = mention.replace("\\\"", "\"");
             // Values that the message fills in.
             let filled: String = mention
@@ -179,9 +181,9 @@ fn every_command_in_a_message_is_one_of_the_command_line() {
                 .map(|part| part.split_once('}').map_or(part, |(_, rest)| rest))
                 .collect::<Vec<_>>()
                 .join("X");
-            for words in own_commands(&filled) {
+            for words in parse_own_commands(&filled) {
                 count += 1;
-                let problem = problem(&words, Form::Mention);
+                let problem = find_problem(&words, Form::Mention);
                 problems.extend(problem.map(|problem| format!("{}: `{mention}`: {problem}", path.display())));
             }
         }
@@ -192,13 +194,13 @@ fn every_command_in_a_message_is_one_of_the_command_line() {
 
 #[test]
 fn a_command_that_is_none_is_found() {
-    let problem_of = |line: &str, form| own_commands(line).iter().find_map(|words| problem(words, form));
+    let problem_of = |line: &str, form| parse_own_commands(line).iter().find_map(|words| find_problem(words, form));
     assert!(problem_of("lathe key create laptop", Form::Line).is_some());
     assert!(problem_of("lathe tool publsh greet", Form::Mention).is_some());
     assert!(problem_of("lathe tool list --jsn", Form::Mention).is_some());
     assert!(problem_of("lathe user create bob   # without a role", Form::Line).is_some());
     assert_eq!(problem_of("lathe user create", Form::Mention), None);
     assert_eq!(problem_of("lathe replay INVOCATION_ID --version '>=2'   # another", Form::Line), None);
-    assert_eq!(own_commands("runuser --user lathe -- lathe org create acme --user ada")[0][1], "org");
-    assert_eq!(own_commands("lathe --json tool show x | jq .lathe")[0].len(), 5);
+    assert_eq!(parse_own_commands("runuser --user lathe -- lathe org create acme --user ada")[0][1], "org");
+    assert_eq!(parse_own_commands("lathe --json tool show x | jq .lathe")[0].len(), 5);
 }

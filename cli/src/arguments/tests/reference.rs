@@ -5,7 +5,7 @@ use std::path::Path;
 
 use clap::{Arg, Command};
 
-use super::rows::{default, is_shown, is_update, meaning, sentence, variable};
+use super::rows::{is_shown, is_update, render_default, render_meaning, render_sentence, render_variable};
 
 const HEAD: &str = "# Commands\n\nMade from the command line of `lathe`; do not edit. `lathe help COMMAND` prints the same.\n\n\
     Every command accepts `--json`, which prints one JSON document on stdout, also for an error, `-v`, which prints the \
@@ -17,12 +17,12 @@ const HEAD: &str = "# Commands\n\nMade from the command line of `lathe`; do not 
 /// Commands whose arguments are settings, with the sections of the configuration that list them.
 const SETTINGS: [(&str, &str); 2] = [("lathe serve", "the-server"), ("lathe worker", "build-workers")];
 
-fn section(text: &mut String, path: &str, command: &Command) {
+fn add_section(text: &mut String, path: &str, command: &Command) {
     let mut shown = command.clone();
     let about = command.get_long_about().or(command.get_about()).map(ToString::to_string).unwrap_or_default();
     let usage = shown.render_usage().to_string();
     let usage = usage.trim_start_matches("Usage: ");
-    let about = about.split("\n\n").map(sentence).collect::<Vec<_>>().join("\n\n");
+    let about = about.split("\n\n").map(render_sentence).collect::<Vec<_>>().join("\n\n");
     let usage = if command.has_subcommands() { usage.replacen(command.get_name(), path, 1) } else { usage.to_owned() };
     let _infallible = write!(text, "\n## `{path}`\n\n{about}\n\n```text\n{usage}\n```\n");
     let arguments: Vec<&Arg> = command.get_arguments().filter(|argument| is_shown(argument)).collect();
@@ -30,26 +30,31 @@ fn section(text: &mut String, path: &str, command: &Command) {
         let _infallible = write!(text, "\n[Configuration](configuration.md#{table}) has its settings.\n");
     } else if !arguments.is_empty() {
         text.push_str("\n| argument | meaning | environment | default |\n|---|---|---|---|\n");
-        arguments.into_iter().for_each(|argument| text.push_str(&row(argument)));
+        arguments.into_iter().for_each(|argument| text.push_str(&render_row(argument)));
     }
     for inner in command.get_subcommands().filter(|inner| !inner.is_hide_set() && inner.get_name() != "help") {
-        section(text, &format!("{path} {}", inner.get_name()), inner);
+        add_section(text, &format!("{path} {}", inner.get_name()), inner);
     }
 }
 
-fn row(argument: &Arg) -> String {
+fn render_row(argument: &Arg) -> String {
     let value = argument.get_value_names().unwrap_or_default().iter().map(|name| format!("<{name}>")).next();
     let value = value.filter(|_| argument.get_action().takes_values());
     let names = argument.get_long().map(|long| format!("--{long}"));
     let written = [names, value].into_iter().flatten().collect::<Vec<_>>().join(" ");
-    format!("| `{written}` | {} | {} | {} |\n", meaning(argument), variable(argument), default(argument))
+    format!(
+        "| `{written}` | {} | {} | {} |\n",
+        render_meaning(argument),
+        render_variable(argument),
+        render_default(argument)
+    )
 }
 
-fn document() -> String {
-    let command = super::command().term_width(0);
+fn render_document() -> String {
+    let command = super::build_command().term_width(0);
     let mut text = HEAD.to_owned();
     for inner in command.get_subcommands().filter(|inner| !inner.is_hide_set()) {
-        section(&mut text, &format!("lathe {}", inner.get_name()), inner);
+        add_section(&mut text, &format!("lathe {}", inner.get_name()), inner);
     }
     text
 }
@@ -57,7 +62,7 @@ fn document() -> String {
 #[test]
 fn the_reference_has_the_command_line() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/reference/cli.md");
-    let document = document();
+    let document = render_document();
     if is_update() {
         std::fs::write(&path, &document).expect("the reference");
     }

@@ -14,27 +14,27 @@ pub fn is_shown(argument: &Arg) -> bool {
 }
 
 /// The help, without the default that it names.
-pub fn meaning(argument: &Arg) -> String {
+pub fn render_meaning(argument: &Arg) -> String {
     let help = argument.get_help().map(ToString::to_string).unwrap_or_default();
-    cell(&sentence(split_default(&help).0))
+    render_cell(&render_sentence(split_default(&help).0))
 }
 
 /// Returns what the comment of a setting says beyond its help.
-pub fn notes(argument: &Arg) -> String {
+pub fn render_notes(argument: &Arg) -> String {
     let help = argument.get_long_help().map(ToString::to_string).unwrap_or_default();
-    help.split_once("\n\n").map(|(_, notes)| cell(&sentence(notes))).unwrap_or_default()
+    help.split_once("\n\n").map(|(_, notes)| render_cell(&render_sentence(notes))).unwrap_or_default()
 }
 
-pub fn variable(argument: &Arg) -> String {
+pub fn render_variable(argument: &Arg) -> String {
     argument.get_env().map(|name| format!("`{}`", name.display())).unwrap_or_default()
 }
 
 /// The default that clap knows, or else the one that the help names.
-pub fn default(argument: &Arg) -> String {
+pub fn render_default(argument: &Arg) -> String {
     let help = argument.get_help().map(ToString::to_string).unwrap_or_default();
     let default = argument.get_default_values().iter().map(|value| format!("`{}`", value.display()));
     let default = default.filter(|_| argument.get_action().takes_values()).collect::<Vec<_>>().join(", ");
-    cell(if default.is_empty() { split_default(&help).1 } else { &default })
+    render_cell(if default.is_empty() { split_default(&help).1 } else { &default })
 }
 
 /// Splits a help text at the default that it names. Most settings have their default in the help text, since clap does not
@@ -44,7 +44,7 @@ fn split_default(help: &str) -> (&str, &str) {
     named.unwrap_or((help, ""))
 }
 
-fn cell(text: &str) -> String {
+fn render_cell(text: &str) -> String {
     let text = text.replace("\n\n", " ").replace('\n', " ").replace('|', "\\|");
     let parts = (0..).zip(text.split('`'));
     let parts = parts.map(|(number, part)| if number % 2 == 0 { mark_flags(part) } else { part.to_owned() });
@@ -62,7 +62,7 @@ fn mark_flags(text: &str) -> String {
 }
 
 /// Help has no full stop; a document has.
-pub fn sentence(help: &str) -> String {
+pub fn render_sentence(help: &str) -> String {
     match help.trim() {
         "" => String::new(),
         help if help.ends_with(['.', ':', ')', '`']) => help.to_owned(),

@@ -17,7 +17,7 @@ pub struct AssignArguments {
     /// The agent's slug or id
     agent: String,
     /// The tool's name or id
-    #[arg(add = completion::tools())]
+    #[arg(add = completion::complete_tools())]
     tool: String,
     /// Versions that the agent may call, such as ^1.2 or >=1.2,<2; the newest live one counts [default: all]
     version: Option<Constraint>,

@@ -33,7 +33,7 @@ pub struct EditArguments {
     #[arg(long, group = "change", value_name = "FAMILIES")]
     families: Option<String>,
     /// Whether a person confirms the calls of a tool of the server in the draft: never, required or always; for several tools
-    #[arg(long, group = "change", value_name = "TOOL=POLICY", value_parser = intervention::of_tool)]
+    #[arg(long, group = "change", value_name = "TOOL=POLICY", value_parser = intervention::parse_tool_policy)]
     human_intervention: Vec<intervention::ToolPolicy>,
     /// File with the new system prompt of the draft; - for stdin
     #[arg(long, group = "change", value_name = "FILE")]

@@ -18,7 +18,7 @@ pub fn parse(text: &str) -> Result<HumanIntervention, String> {
 }
 
 /// Reads a tool with its policy, such as `artifact_share=required`.
-pub fn of_tool(text: &str) -> Result<ToolPolicy, String> {
+pub fn parse_tool_policy(text: &str) -> Result<ToolPolicy, String> {
     let (name, policy) = text.split_once('=').ok_or("must be TOOL=POLICY, such as artifact_share=required")?;
     let name = NativeToolName::parse(name).map_err(|error| error.to_string())?;
     policy.parse().map(|policy| (name, policy)).map_err(|error: registry::InvalidValue| error.to_string())
@@ -63,8 +63,8 @@ mod tests {
 
     #[test]
     fn a_tool_has_a_policy() {
-        let (name, policy) = of_tool("artifact_share=required").unwrap();
+        let (name, policy) = parse_tool_policy("artifact_share=required").unwrap();
         assert_eq!((name.as_str(), policy), ("artifact_share", Intervention::Required));
-        assert!(of_tool("artifact_share").is_err() && of_tool("artifact_share=often").is_err());
+        assert!(parse_tool_policy("artifact_share").is_err() && parse_tool_policy("artifact_share=often").is_err());
     }
 }

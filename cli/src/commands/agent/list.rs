@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::client::{Client, read_all};
 use crate::failure::Outcome;
-use crate::output::{Screen, table};
+use crate::output::{Screen, render_table};
 
 #[derive(Debug, Args)]
 pub struct ListArguments {
@@ -22,7 +22,7 @@ pub async fn run(client: &Client, arguments: &ListArguments, screen: Screen) -> 
     let limit = usize::try_from(arguments.limit)?;
     let (documents, has_more) = client.list_agents(&arguments.types, limit).await?;
     if screen.is_json() {
-        return screen.document(&json!({"agents": documents, "has_more": has_more}));
+        return screen.print_document(&json!({"agents": documents, "has_more": has_more}));
     }
     let agents: Vec<Agent> = read_all(&documents)?;
     if agents.is_empty() {
@@ -30,14 +30,14 @@ pub async fn run(client: &Client, arguments: &ListArguments, screen: Screen) -> 
         return Ok(Outcome::Done);
     }
     let columns = ["slug", "id", "type", "scope", "author", "runs", "description"];
-    screen.line(table(columns, agents.into_iter().map(row)))?;
+    screen.print_line(render_table(columns, agents.into_iter().map(build_row)))?;
     if has_more {
         screen.note("there are more agents; raise --limit");
     }
     Ok(Outcome::Done)
 }
 
-fn row(agent: Agent) -> [String; 7] {
+fn build_row(agent: Agent) -> [String; 7] {
     let running = agent.running_revision.map_or_else(|| "-".to_owned(), |number| number.to_string());
     [agent.slug, agent.id.into(), agent.agent_type, agent.scope, agent.author, running, agent.description]
 }

@@ -4,11 +4,11 @@ use agents::AgentState;
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
-use super::content::state_row;
+use super::content::build_state_row;
 use crate::client::Client;
 use crate::commands::not_found;
 use crate::failure::{Failure, Outcome};
-use crate::output::{Screen, table};
+use crate::output::{Screen, render_table};
 use crate::text_input;
 
 #[derive(Debug, Subcommand)]
@@ -63,15 +63,15 @@ async fn set(client: &Client, arguments: &SetArguments, screen: Screen) -> anyho
 
 async fn list(client: &Client, agent: &str, screen: Screen) -> anyhow::Result<Outcome> {
     let agent = client.find_agent(agent).await?;
-    let states = client.agent_states(agent.id.as_str()).await?;
+    let states = client.list_agent_states(agent.id.as_str()).await?;
     if screen.is_json() {
-        return screen.document(&states.document);
+        return screen.print_document(&states.document);
     }
     if states.body.states.is_empty() {
         screen.note(format!("no states; `lathe agent state set {} FILE` sets one", agent.slug));
         return Ok(Outcome::Done);
     }
-    screen.line(table(["state", "type", "tools"], states.body.states.iter().map(state_row)))?;
+    screen.print_line(render_table(["state", "type", "tools"], states.body.states.iter().map(build_state_row)))?;
     Ok(Outcome::Done)
 }
 

@@ -14,7 +14,7 @@ pub struct UnassignArguments {
     /// The agent's slug or id
     agent: String,
     /// The tool's name or id
-    #[arg(add = completion::tools())]
+    #[arg(add = completion::complete_tools())]
     tool: String,
 }
 

@@ -7,15 +7,15 @@ use std::io::ErrorKind;
 use registry::{NamedPack, OrganizationId, SharedRepositories};
 use repository::repository_directory;
 
-use super::Source;
+use super::BackupSource;
 use super::directory::BackupDirectory;
 use crate::backup::pack_file;
-use crate::output::Progress;
+use crate::output::Spinner;
 
-impl Source {
+impl BackupSource {
     /// Copies the packs that the rows of shared repositories name. A pack that the bucket itself has lost is no reason to back up
     /// nothing.
-    pub(super) async fn copy_packs(&self, backup: &mut BackupDirectory, progress: &Progress) -> anyhow::Result<()> {
+    pub(super) async fn copy_packs(&self, backup: &mut BackupDirectory, progress: &Spinner) -> anyhow::Result<()> {
         let Some(shared) = &self.shared else { return Ok(()) };
         for organization in shared.organizations().await? {
             let Some(packs) = shared.named_packs(&organization).await? else { continue };
@@ -31,7 +31,7 @@ impl Source {
     }
 
     /// The directories of repositories from before they were shared. Their contents are old.
-    pub(super) async fn shared_directories(&self) -> anyhow::Result<BTreeSet<String>> {
+    pub(super) async fn list_shared_directories(&self) -> anyhow::Result<BTreeSet<String>> {
         let mut directories = BTreeSet::new();
         let Some(shared) = &self.shared else { return Ok(directories) };
         for organization in shared.organizations().await? {

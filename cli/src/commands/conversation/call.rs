@@ -4,7 +4,7 @@ use clap::Args;
 use serde_json::json;
 
 use crate::client::Client;
-use crate::commands::input::parameters;
+use crate::commands::input::read_parameters;
 use crate::commands::not_found;
 use crate::failure::Outcome;
 use crate::output::{RunDisplay, Screen, is_all_succeeded, show_results};
@@ -25,7 +25,7 @@ pub struct CallArguments {
 pub async fn run(client: &Client, arguments: &CallArguments, screen: Screen) -> anyhow::Result<Outcome> {
     let CallArguments { conversation, turn, tool, inputs } = arguments;
     let texts = if inputs.is_empty() { vec!["{}".to_owned()] } else { inputs.clone() };
-    let input = |text: &String| Ok(json!({"input_parameters": parameters(text)?}));
+    let input = |text: &String| Ok(json!({"input_parameters": read_parameters(text)?}));
     let inputs = texts.iter().map(input).collect::<anyhow::Result<Vec<_>>>()?;
     let request = json!({"tool": tool, "inputs": inputs});
     let display = RunDisplay::start(&format!("running {tool}"));
@@ -34,7 +34,7 @@ pub async fn run(client: &Client, arguments: &CallArguments, screen: Screen) -> 
     let hint = format!("`lathe conversation turn {conversation}` begins one");
     let answer = not_found::name_missing(answer, &format!("turn `{turn}` of this conversation"), &hint)?;
     if screen.is_json() {
-        screen.document(&answer.document)?;
+        screen.print_document(&answer.document)?;
     } else {
         show_results(screen, &answer.body.invocation_results)?;
     }

@@ -8,7 +8,7 @@ use super::turn;
 use crate::client::{Client, read_all};
 use crate::commands::not_found;
 use crate::failure::Outcome;
-use crate::output::{Screen, printable, table, to_the_second};
+use crate::output::{Screen, cut_to_second, escape_hidden, render_table};
 
 /// A cell without a value.
 const EMPTY: &str = "-";
@@ -35,23 +35,23 @@ pub async fn run(client: &Client, arguments: &ListArguments, screen: Screen) -> 
     let limit = usize::try_from(arguments.limit)?;
     let (documents, has_more) = client.list_conversations(agent.id.as_str(), limit).await?;
     if screen.is_json() {
-        return screen.document(&json!({"conversations": documents, "has_more": has_more}));
+        return screen.print_document(&json!({"conversations": documents, "has_more": has_more}));
     }
     if documents.is_empty() {
         screen.note(format!("no conversations; `lathe conversation start {}` starts one", agent.slug));
         return Ok(Outcome::Done);
     }
-    let rows = read_all(&documents)?.into_iter().map(row);
-    screen.line(table(["id", "started", "ended", "mode"], rows))?;
+    let rows = read_all(&documents)?.into_iter().map(build_row);
+    screen.print_line(render_table(["id", "started", "ended", "mode"], rows))?;
     if has_more {
         screen.note("there are more conversations; raise --limit");
     }
     Ok(Outcome::Done)
 }
 
-fn row(Conversation { id, started_at, ended_at, mode, .. }: Conversation) -> [String; 4] {
-    let ended = ended_at.map_or_else(|| EMPTY.to_owned(), |time| to_the_second(&time));
-    [id.into(), to_the_second(&started_at), ended, mode]
+fn build_row(Conversation { id, started_at, ended_at, mode, .. }: Conversation) -> [String; 4] {
+    let ended = ended_at.map_or_else(|| EMPTY.to_owned(), |time| cut_to_second(&time));
+    [id.into(), cut_to_second(&started_at), ended, mode]
 }
 
 pub async fn show(client: &Client, arguments: &ShowArguments, screen: Screen) -> anyhow::Result<Outcome> {
@@ -60,19 +60,19 @@ pub async fn show(client: &Client, arguments: &ShowArguments, screen: Screen) ->
         let hint = format!("`lathe conversation turn {id}` begins one");
         let shown = client.show_turn(id, number).await;
         let shown = not_found::name_missing(shown, &format!("turn `{number}` of this conversation"), &hint)?;
-        return screen.answer(&shown.document, || turn::turn_text(&shown.body));
+        return screen.answer(&shown.document, || turn::render_turn(&shown.body));
     }
     let hint = "`lathe conversation list AGENT` lists yours";
     let shown = not_found::name_missing(client.show_conversation(id).await, &format!("conversation `{id}`"), hint)?;
-    screen.answer(&shown.document, || conversation_text(&shown.body))
+    screen.answer(&shown.document, || render_conversation(&shown.body))
 }
 
-fn conversation_text(conversation: &Conversation) -> String {
+fn render_conversation(conversation: &Conversation) -> String {
     let Conversation { id, agent_id, user_id, mode, started_at, ended_at, .. } = conversation;
-    let ended = ended_at.as_deref().map_or_else(|| EMPTY.to_owned(), to_the_second);
-    printable(&format!(
+    let ended = ended_at.as_deref().map_or_else(|| EMPTY.to_owned(), cut_to_second);
+    escape_hidden(&format!(
         "conversation  {id}\nagent         {agent_id}\nuser          {user_id}\nmode          {mode}\n\
          started       {}\nended         {ended}",
-        to_the_second(started_at)
+        cut_to_second(started_at)
     ))
 }

@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::client::{Client, read_all};
 use crate::commands::not_found;
 use crate::failure::Outcome;
-use crate::output::{Screen, table, to_the_second};
+use crate::output::{Screen, cut_to_second, render_table};
 
 #[derive(Debug, Args)]
 pub struct LogArguments {
@@ -26,10 +26,10 @@ pub struct EndArguments {
 
 pub async fn run(client: &Client, arguments: &LogArguments, screen: Screen) -> anyhow::Result<Outcome> {
     let LogArguments { conversation, interaction } = arguments;
-    let documents = client.conversation_log(conversation, interaction.as_deref()).await;
+    let documents = client.read_conversation_log(conversation, interaction.as_deref()).await;
     let documents = not_found::name_missing(documents, &format!("conversation `{conversation}`"), HINT)?;
     if screen.is_json() {
-        return screen.document(&json!({ "tool_invocations": documents }));
+        return screen.print_document(&json!({ "tool_invocations": documents }));
     }
     if documents.is_empty() {
         screen.note("no calls whose results later interactions see");
@@ -37,9 +37,9 @@ pub async fn run(client: &Client, arguments: &LogArguments, screen: Screen) -> a
     }
     let row = |run: ToolInvocation| {
         let tool = run.native_tool.clone().unwrap_or_else(|| run.tool_id.clone());
-        [to_the_second(&run.created_at), run.id, tool]
+        [cut_to_second(&run.created_at), run.id, tool]
     };
-    screen.line(table(["time", "call", "tool"], read_all(&documents)?.into_iter().map(row)))?;
+    screen.print_line(render_table(["time", "call", "tool"], read_all(&documents)?.into_iter().map(row)))?;
     Ok(Outcome::Done)
 }
 

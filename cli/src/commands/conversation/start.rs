@@ -6,7 +6,7 @@ use registry::InvocationMode;
 use serde_json::json;
 
 use crate::client::Client;
-use crate::commands::choice::choice;
+use crate::commands::choice::build_choice_parser;
 use crate::failure::Outcome;
 use crate::output::Screen;
 
@@ -15,7 +15,7 @@ pub struct StartArguments {
     /// The agent's slug or id
     agent: String,
     /// Mode of every call in the conversation
-    #[arg(long, default_value = "regular", value_parser = choice(&MODES))]
+    #[arg(long, default_value = "regular", value_parser = build_choice_parser(&MODES))]
     mode: InvocationMode,
 }
 

@@ -3,21 +3,21 @@
 /// One part of this machine, and its state.
 pub struct Check {
     pub name: &'static str,
-    pub state: State,
+    pub state: CheckState,
     pub detail: String,
     /// A command that provides what is missing.
     pub remedy: Option<String>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum State {
+pub enum CheckState {
     Ok,
     Missing,
     /// Missing, and needed by some features only.
     Optional,
 }
 
-impl State {
+impl CheckState {
     pub fn word(self) -> &'static str {
         match self {
             Self::Ok => "ok",
@@ -28,13 +28,13 @@ impl State {
 }
 
 pub fn found(name: &'static str, detail: String) -> Check {
-    Check { name, state: State::Ok, detail, remedy: None }
+    Check { name, state: CheckState::Ok, detail, remedy: None }
 }
 
 pub fn missing(name: &'static str, detail: String, remedy: Option<String>) -> Check {
-    Check { name, state: State::Missing, detail, remedy }
+    Check { name, state: CheckState::Missing, detail, remedy }
 }
 
 pub fn optional(name: &'static str, detail: String, remedy: Option<String>) -> Check {
-    Check { name, state: State::Optional, detail, remedy }
+    Check { name, state: CheckState::Optional, detail, remedy }
 }

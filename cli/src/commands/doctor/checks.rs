@@ -23,27 +23,27 @@ use crate::server::{self, BuildSettings};
 /// Timeout of the checks that wait for a server or a process.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
 
-pub fn git() -> Check {
+pub fn check_git() -> Check {
     let name = "git";
     match GitProgram::find() {
         Ok(git) => found(name, format!("{} ({})", git.version(), git.path().display())),
         Err(error) => {
             let detail = format!("{error}; lathe needs version {GIT_VERSION_MIN} or later");
-            missing(name, detail, Some(install::command("git")))
+            missing(name, detail, Some(install::find_install_command("git")))
         }
     }
 }
 
-pub fn c_compiler() -> Check {
+pub fn check_c_compiler() -> Check {
     let detail = "for building lathe and tools in Rust";
     match programs::find("cc") {
         Some(path) => found("C compiler", format!("{} ({detail})", path.display())),
-        None => optional("C compiler", detail.to_owned(), Some(install::command("gcc"))),
+        None => optional("C compiler", detail.to_owned(), Some(install::find_install_command("gcc"))),
     }
 }
 
 /// Checks user namespaces, one of several layers of the sandbox. The other layers work without it.
-pub fn user_namespaces() -> Check {
+pub fn check_user_namespaces() -> Check {
     let name = "user namespaces";
     match KernelSetting::denying() {
         None => found(name, "available".to_owned()),
@@ -54,7 +54,7 @@ pub fn user_namespaces() -> Check {
 }
 
 /// Shows whose word the server takes for the address of a client.
-pub fn trusted_proxies(networks: &[IpNet]) -> Check {
+pub fn check_trusted_proxies(networks: &[IpNet]) -> Check {
     let name = "trusted proxies";
     if networks.is_empty() {
         return found(name, "none: clients have the addresses of their connections".to_owned());
@@ -64,7 +64,7 @@ pub fn trusted_proxies(networks: &[IpNet]) -> Check {
 }
 
 /// Checks the package registries of builds. Cached packages need none.
-pub async fn registries(registries: &Registries) -> Vec<Check> {
+pub async fn check_package_registries(registries: &Registries) -> Vec<Check> {
     let checks = match check_registries(&registries.clone().urls()).await {
         Ok(checks) => checks,
         Err(error) => return vec![optional("package registries", format!("they cannot be checked: {error}"), None)],
@@ -92,9 +92,9 @@ pub async fn registries(registries: &Registries) -> Vec<Check> {
 }
 
 /// Confines a process as the server confines runners, and has it try what it must not be able to do.
-pub async fn runners() -> Check {
+pub async fn check_runners() -> Check {
     let name = "runners";
-    let test = match tokio::time::timeout(ANSWER_TIMEOUT, confinement_self_test()).await {
+    let test = match tokio::time::timeout(ANSWER_TIMEOUT, run_confinement_self_test()).await {
         Ok(Ok(test)) => test,
         Ok(Err(error)) => return missing(name, format!("a process cannot be confined: {error:#}"), None),
         Err(_) => {
@@ -112,7 +112,7 @@ pub async fn runners() -> Check {
     }
 }
 
-async fn confinement_self_test() -> anyhow::Result<ConfinementSelfTest> {
+async fn run_confinement_self_test() -> anyhow::Result<ConfinementSelfTest> {
     let program = std::env::current_exe()?;
     let mut command = tokio::process::Command::new(program);
     command.args(["internal", "run", "--self-test"]).env_clear().stdin(Stdio::null()).kill_on_drop(true);
@@ -128,7 +128,7 @@ pub async fn build_sandbox(bubblewrap: Option<&Path>, data: &Path) -> Check {
     let name = "build sandbox";
     let needed = "needed only for tools in Rust, since their builds run the author's code";
     let Some(program) = bubblewrap else {
-        let remedy = Some(install::command("bubblewrap"));
+        let remedy = Some(install::find_install_command("bubblewrap"));
         return optional(name, format!("bubblewrap is not installed ({needed})"), remedy);
     };
     match Sandbox::probe(Some(program), data).await {
@@ -156,7 +156,7 @@ pub async fn build_workers(data: &Path) -> Option<Check> {
 }
 
 /// Checks the toolchain for tools in Rust.
-pub fn rust(toolchain: Option<&Path>) -> Check {
+pub fn check_rust(toolchain: Option<&Path>) -> Check {
     let name = "Rust";
     match RustInstallation::missing(toolchain) {
         None => found(name, toolchain.unwrap_or(Path::new("")).display().to_string()),
@@ -165,9 +165,9 @@ pub fn rust(toolchain: Option<&Path>) -> Check {
 }
 
 /// Checks the bundler of JavaScript and TypeScript.
-pub fn esbuild(builds: &BuildSettings) -> Check {
+pub fn check_esbuild(builds: &BuildSettings) -> Check {
     let name = "esbuild";
-    match programs::esbuild(builds.esbuild.as_deref()) {
+    match programs::find_esbuild(builds.esbuild.as_deref()) {
         EsbuildSource::Installed(esbuild) => found(name, esbuild.path().display().to_string()),
         EsbuildSource::Package if builds.registries().npm.is_some() => {
             found(name, format!("{PINNED_ESBUILD}, from the npm registry when it is first needed"))
@@ -180,7 +180,7 @@ pub fn esbuild(builds: &BuildSettings) -> Check {
     }
 }
 
-pub fn data_directory(directory: &Path) -> Check {
+pub fn check_data_directory(directory: &Path) -> Check {
     let name = "data directory";
     let existing =
         directory.ancestors().find(|ancestor| ancestor.exists()).filter(|found| !found.as_os_str().is_empty());
@@ -197,7 +197,7 @@ pub fn data_directory(directory: &Path) -> Check {
 }
 
 /// Checks the bucket that has the artifacts, or is to have them. `None` while they are in the data directory.
-pub async fn storage(directory: &Path, named: Option<StorageUrl>) -> Option<Check> {
+pub async fn check_storage(directory: &Path, named: Option<StorageUrl>) -> Option<Check> {
     let name = "storage";
     let url = match server::read_recorded_storage(directory) {
         Ok(recorded) => recorded.or(named)?,
@@ -212,40 +212,40 @@ pub async fn storage(directory: &Path, named: Option<StorageUrl>) -> Option<Chec
 
 /// Reports a settings file that is not named. The current directory may be somebody else's checkout, and the file can
 /// name programs to start.
-pub fn ignored_settings() -> Check {
+pub fn check_ignored_settings() -> Check {
     let detail = "lathe.toml in the current directory is not read unless it is named".to_owned();
     optional("settings file", detail, Some("lathe doctor --config lathe.toml".to_owned()))
 }
 
-pub async fn server(home: &Home) -> Check {
+pub async fn check_server(home: &Home) -> Check {
     let name = "server";
-    let client = match home.client() {
+    let client = match home.build_client() {
         Ok(client) => client,
         Err(error) => return optional(name, format!("{error:#}"), Some("lathe login --help".to_owned())),
     };
     let url = client.credentials().url.clone();
     match tokio::time::timeout(ANSWER_TIMEOUT, client.check()).await {
         Ok(Ok(())) => found(name, format!("{url} answers, and the key is accepted")),
-        Ok(Err(error)) => not_reached(format!("{error:#}")),
-        Err(_) => not_reached(format!("{url} did not answer within {} s", ANSWER_TIMEOUT.as_secs())),
+        Ok(Err(error)) => build_not_reached(format!("{error:#}")),
+        Err(_) => build_not_reached(format!("{url} did not answer within {} s", ANSWER_TIMEOUT.as_secs())),
     }
 }
 
-fn not_reached(detail: String) -> Check {
+fn build_not_reached(detail: String) -> Check {
     missing("server", detail, Some("start it with `lathe serve`, or give another address to `lathe login`".to_owned()))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::check::State;
+    use super::super::check::CheckState;
     use super::*;
 
     #[test]
     fn a_directory_that_can_be_created_is_ok() {
         let directory = tempfile::tempdir().expect("a directory");
-        assert!(data_directory(&directory.path().join("a/b")).state == State::Ok);
+        assert!(check_data_directory(&directory.path().join("a/b")).state == CheckState::Ok);
         let file = tempfile::NamedTempFile::new_in(directory.path()).expect("a file");
-        assert!(data_directory(Path::new("lathe-data-of-nobody")).state == State::Ok);
-        assert!(data_directory(&file.path().join("below")).state == State::Missing);
+        assert!(check_data_directory(Path::new("lathe-data-of-nobody")).state == CheckState::Ok);
+        assert!(check_data_directory(&file.path().join("below")).state == CheckState::Missing);
     }
 }

@@ -3,7 +3,7 @@
 use registry::{Config, DatabaseState, SchemaState, inspect_database};
 
 use super::check::{Check, found, missing};
-use crate::failure::hint_for;
+use crate::failure::find_hint_for;
 use crate::server::Location;
 
 const NAME: &str = "database";
@@ -12,7 +12,7 @@ const NAME: &str = "database";
 pub async fn check(location: &Location) -> Option<Check> {
     let state = match inspect_database(&location.database, &location.directory).await {
         Ok(state) => state?,
-        Err(error) => return Some(missing(NAME, error.to_string(), hint_for(&error))),
+        Err(error) => return Some(missing(NAME, error.to_string(), find_hint_for(&error))),
     };
     Some(found(NAME, describe(&state)))
 }

@@ -13,7 +13,7 @@ const PACKAGE_MANAGERS: [(&str, &str); 6] = [
 ];
 
 /// Returns the command that installs a package.
-pub fn command(package: &str) -> String {
+pub fn find_install_command(package: &str) -> String {
     let manager = PACKAGE_MANAGERS.iter().find(|(manager, _)| programs::find(manager).is_some());
     let install = manager.map_or("sudo apt-get install", |(_, install)| install);
     format!("{install} {package}")

@@ -52,18 +52,18 @@ impl CredentialRequest {
     /// Attributes are compared byte for byte, as git's own helpers do, except that the protocol's default port may be
     /// left out.
     pub(super) fn is_for(&self, credentials: &Credentials) -> anyhow::Result<bool> {
-        let (server, repository) = (credentials.url()?, Url::parse(&credentials.git_url()?)?);
+        let (server, repository) = (credentials.parse_url()?, Url::parse(&credentials.build_git_url()?)?);
         let is_server = self.protocol.as_deref() == Some(server.scheme())
-            && self.host.as_ref().is_some_and(|host| hosts(&server).contains(host));
+            && self.host.as_ref().is_some_and(|host| spell_hosts(&server).contains(host));
         let is_repository = self.path.as_deref().is_none_or(|path| path == repository.path().trim_matches('/'));
-        let known = credentials.basic_user();
+        let known = credentials.build_basic_user();
         let is_user = self.username.as_ref().zip(known).is_none_or(|(user, known)| *user == known);
         Ok(is_server && is_repository && is_user)
     }
 }
 
 /// The spellings of a URL's host that git can send.
-fn hosts(url: &Url) -> Vec<String> {
+fn spell_hosts(url: &Url) -> Vec<String> {
     let Some(name) = url.host_str() else { return Vec::new() };
     let with_port = url.port_or_known_default().map(|port| format!("{name}:{port}"));
     let without_port = url.port().is_none().then(|| name.to_owned());

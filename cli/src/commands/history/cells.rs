@@ -8,12 +8,12 @@ use api::wire::{RunOutcome, ToolInvocation};
 pub const EMPTY: &str = "-";
 
 /// The name of the tool of a record; `None` if it has none.
-pub fn tool_name(invocation: &ToolInvocation, names: &BTreeMap<String, String>) -> Option<String> {
+pub fn find_tool_name(invocation: &ToolInvocation, names: &BTreeMap<String, String>) -> Option<String> {
     invocation.native_tool.clone().or_else(|| names.get(&invocation.tool_id).cloned())
 }
 
 /// What came of a run: its output or its exception.
-pub fn summary(status: Option<&RunOutcome>) -> String {
+pub fn summarize(status: Option<&RunOutcome>) -> String {
     match status {
         Some(RunOutcome::Succeeded { output, .. }) => output.clone(),
         Some(RunOutcome::Failed { exception_type, exception_message, .. }) => {

@@ -20,7 +20,7 @@ use self::record_writer::RecordWriter;
 use super::filter::ListFilterArguments;
 use crate::client::{Client, RecordPages};
 use crate::failure::{Failure, Outcome};
-use crate::output::{Progress, Screen};
+use crate::output::{Screen, Spinner};
 use crate::server::Signals;
 
 /// The value of `--output` that stands for stdout.
@@ -46,7 +46,7 @@ pub async fn run(client: &Client, arguments: ExportArguments, screen: Screen) ->
     let format = arguments.format;
     let Some(path) = path else {
         refuse_terminal(format)?;
-        let pages = client.record_pages(&arguments.filter.read(client).await?);
+        let pages = client.list_record_pages(&arguments.filter.read(client).await?);
         export(pages, RecordWriter::new(format, Destination::Stdout(stdout()))?).await?;
         return Ok(Outcome::Done);
     };
@@ -54,7 +54,7 @@ pub async fn run(client: &Client, arguments: ExportArguments, screen: Screen) ->
     let mut signals = Signals::catch()?;
     let file = NewFile::create(&path, arguments.force)?;
     let to_file = async {
-        let pages = client.record_pages(&arguments.filter.read(client).await?);
+        let pages = client.list_record_pages(&arguments.filter.read(client).await?);
         export(pages, RecordWriter::new(format, Destination::File(file))?).await
     };
     let count = tokio::select! {
@@ -68,7 +68,7 @@ pub async fn run(client: &Client, arguments: ExportArguments, screen: Screen) ->
 
 /// Writes all pages. Returns the number of records.
 async fn export(mut pages: RecordPages<'_>, mut writer: RecordWriter) -> anyhow::Result<u64> {
-    let progress = Progress::start("exporting");
+    let progress = Spinner::start("exporting");
     let mut count = 0;
     while let Some(records) = pages.next().await? {
         writer.write(&records)?;

@@ -7,12 +7,12 @@ use registry::AgentId;
 use crate::client::{Client, HistoryFilter};
 use crate::commands::completion;
 use crate::commands::constraint::Constraint;
-use crate::commands::times::past;
+use crate::commands::times::parse_past;
 
 #[derive(Debug, Args)]
 pub struct FilterArguments {
     /// Only runs of this tool (name or id)
-    #[arg(long, add = completion::tools())]
+    #[arg(long, add = completion::complete_tools())]
     tool: Option<String>,
     /// Only runs of this origin: conversation, direct, branch-test, mcp or agent; repeatable
     #[arg(long = "origin", value_name = "ORIGIN")]
@@ -21,10 +21,10 @@ pub struct FilterArguments {
     #[arg(long = "user", value_name = "USER")]
     users: Vec<String>,
     /// Only runs since this time: a duration such as 2h or 7d, a date, or a time
-    #[arg(long, value_name = "TIME", value_parser = past)]
+    #[arg(long, value_name = "TIME", value_parser = parse_past)]
     since: Option<Timestamp>,
     /// Only runs before this time
-    #[arg(long, value_name = "TIME", value_parser = past)]
+    #[arg(long, value_name = "TIME", value_parser = parse_past)]
     before: Option<Timestamp>,
     /// Only runs of this conversation; repeatable
     #[arg(long = "conversation", value_name = "ID")]

@@ -6,10 +6,10 @@ use jiff::Timestamp;
 use serde_json::json;
 
 use crate::client::{Client, read_all};
-use crate::commands::times::past;
+use crate::commands::times::parse_past;
 use crate::commands::{completion, not_found};
 use crate::failure::Outcome;
-use crate::output::{Screen, table, to_the_second};
+use crate::output::{Screen, cut_to_second, render_table};
 
 /// A cell without a value.
 const EMPTY: &str = "-";
@@ -31,13 +31,13 @@ pub struct CreateArguments {
     /// Reason for the hold, such as the reference of a case
     reason: String,
     /// Only runs of this tool (name or id)
-    #[arg(long, add = completion::tools())]
+    #[arg(long, add = completion::complete_tools())]
     tool: Option<String>,
     /// Only runs since this time: a duration such as 2h or 7d, a date, or a time
-    #[arg(long, value_name = "TIME", value_parser = past)]
+    #[arg(long, value_name = "TIME", value_parser = parse_past)]
     since: Option<Timestamp>,
     /// Only runs before this time
-    #[arg(long, value_name = "TIME", value_parser = past)]
+    #[arg(long, value_name = "TIME", value_parser = parse_past)]
     before: Option<Timestamp>,
 }
 
@@ -70,19 +70,22 @@ async fn create(client: &Client, arguments: CreateArguments, screen: Screen) -> 
 async fn list(client: &Client, screen: Screen) -> anyhow::Result<Outcome> {
     let documents = client.list_holds().await?;
     if screen.is_json() {
-        return screen.document(&json!({ "holds": documents }));
+        return screen.print_document(&json!({ "holds": documents }));
     }
-    let rows = read_all(&documents)?.into_iter().map(row);
-    screen.line(table(["id", "placed", "by", "tool", "runs since", "runs before", "released", "reason"], rows))?;
+    let rows = read_all(&documents)?.into_iter().map(build_row);
+    screen.print_line(render_table(
+        ["id", "placed", "by", "tool", "runs since", "runs before", "released", "reason"],
+        rows,
+    ))?;
     Ok(Outcome::Done)
 }
 
-fn row(hold: Hold) -> [String; 8] {
-    let time = |time: Option<String>| time.map_or_else(|| EMPTY.to_owned(), |time| to_the_second(&time));
-    let release = hold.released_at.map(|at| to_the_second(&at)).zip(hold.released_by);
+fn build_row(hold: Hold) -> [String; 8] {
+    let time = |time: Option<String>| time.map_or_else(|| EMPTY.to_owned(), |time| cut_to_second(&time));
+    let release = hold.released_at.map(|at| cut_to_second(&at)).zip(hold.released_by);
     [
         hold.hold_id.into(),
-        to_the_second(&hold.placed_at),
+        cut_to_second(&hold.placed_at),
         hold.placed_by,
         hold.tool_id.unwrap_or_else(|| EMPTY.to_owned()),
         time(hold.started_from),

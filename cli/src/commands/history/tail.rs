@@ -9,11 +9,11 @@ use jiff::Timestamp;
 use registry::Clock;
 use serde_json::Value;
 
-use super::cells::{EMPTY, summary, tool_name};
+use super::cells::{EMPTY, find_tool_name, summarize};
 use super::filter::FilterArguments;
 use crate::client::{Client, HistoryFilter, read};
 use crate::failure::Outcome;
-use crate::output::{Screen, clip, print_verbatim, printable, to_the_second};
+use crate::output::{Screen, clip, cut_to_second, escape_hidden, print_verbatim};
 
 /// Time between two requests for records. People read slower than that.
 const POLL_INTERVAL: Duration = Duration::from_secs(2);
@@ -42,7 +42,7 @@ pub async fn run(client: &Client, arguments: TailArguments, screen: Screen) -> a
     let mut tail = Tail { client, screen, seen: BTreeMap::new(), names: BTreeMap::new() };
     let mut since = Timestamp::from_millisecond(Clock::system().now().as_milliseconds())?;
     // Records from before the beginning are not printed later. A run that ends between the two requests is new to the second one.
-    let recent = HistoryFilter { created_after: Some(window_before(since)?), ..filter.clone() };
+    let recent = HistoryFilter { created_after: Some(compute_window(since)?), ..filter.clone() };
     tail.mark_seen(&client.list_invocations(&recent, Some(RECORDS_MAX)).await?.document)?;
     if lines > 0 {
         let earlier: Vec<Value> =
@@ -57,15 +57,15 @@ pub async fn run(client: &Client, arguments: TailArguments, screen: Screen) -> a
     }
     loop {
         tokio::time::sleep(POLL_INTERVAL).await;
-        let recent = HistoryFilter { created_after: Some(window_before(since)?), ..filter.clone() };
+        let recent = HistoryFilter { created_after: Some(compute_window(since)?), ..filter.clone() };
         let page = client.list_invocations(&recent, Some(RECORDS_MAX)).await?;
         tail.print_new(&page.document).await?;
         since = tail.newest().unwrap_or(since).max(since);
-        tail.forget_before(&window_before(since)?);
+        tail.forget_before(&compute_window(since)?);
     }
 }
 
-fn window_before(time: Timestamp) -> anyhow::Result<String> {
+fn compute_window(time: Timestamp) -> anyhow::Result<String> {
     Ok(time.checked_sub(WINDOW)?.to_string())
 }
 
@@ -121,12 +121,12 @@ impl Tail<'_> {
         }
         let invocation: api::wire::ToolInvocation = read(record)?;
         if invocation.native_tool.is_none() && !self.names.contains_key(&invocation.tool_id) {
-            let found = self.client.tool_names([invocation.tool_id.as_str()].into_iter()).await?;
+            let found = self.client.find_tool_names([invocation.tool_id.as_str()].into_iter()).await?;
             self.names.extend(found);
         }
-        let tool = tool_name(&invocation, &self.names).unwrap_or_else(|| EMPTY.to_owned());
-        let result = clip(&summary(invocation.invocation_status.as_ref()), RESULT_CHARACTERS_MAX).replace('\n', " ");
-        let (id, when, took) = (&invocation.id, to_the_second(&invocation.created_at), invocation.duration_ms);
-        self.screen.line(printable(&format!("{when}  {id}  {tool}  {took} ms  {result}")))
+        let tool = find_tool_name(&invocation, &self.names).unwrap_or_else(|| EMPTY.to_owned());
+        let result = clip(&summarize(invocation.invocation_status.as_ref()), RESULT_CHARACTERS_MAX).replace('\n', " ");
+        let (id, when, took) = (&invocation.id, cut_to_second(&invocation.created_at), invocation.duration_ms);
+        self.screen.print_line(escape_hidden(&format!("{when}  {id}  {tool}  {took} ms  {result}")))
     }
 }

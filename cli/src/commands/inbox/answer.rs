@@ -3,7 +3,7 @@
 use api::wire::HumanResponse;
 use clap::Args;
 
-use super::values::values;
+use super::values::read_values;
 use super::{request, wait};
 use crate::client::Client;
 use crate::failure::Outcome;
@@ -51,14 +51,14 @@ async fn read(client: &Client, arguments: &AnswerArguments) -> anyhow::Result<Hu
     if is_complete {
         return Ok(answer);
     }
-    let asked = request::name_missing(client.human_request(id).await, id)?.body;
+    let asked = request::name_missing(client.get_human_request(id).await, id)?.body;
     if !has_fields && !*approve {
-        return Err(request::unfit("the answer is missing", &asked));
+        return Err(request::refuse_unfit("the answer is missing", &asked));
     }
     if request::is_form(&asked) {
-        answer.forms = Some(values(&asked.forms, fields)?);
+        answer.forms = Some(read_values(&asked.forms, fields)?);
     } else if has_fields {
-        return Err(request::unfit("the request has no form", &asked));
+        return Err(request::refuse_unfit("the request has no form", &asked));
     }
     Ok(answer)
 }

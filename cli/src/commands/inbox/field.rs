@@ -15,7 +15,7 @@ pub struct Field<'a> {
 }
 
 /// The fields of all forms of a request. Several forms may have fields of the same name.
-pub fn fields(forms: &[HumanForm]) -> Vec<Field<'_>> {
+pub fn list_fields(forms: &[HumanForm]) -> Vec<Field<'_>> {
     let mut fields = Vec::new();
     for HumanForm { key, schema, .. } in forms {
         let required = schema["required"].as_array();
@@ -34,7 +34,7 @@ pub fn fields(forms: &[HumanForm]) -> Vec<Field<'_>> {
 
 impl Field<'_> {
     /// The name for `--field` with the key of the form.
-    pub fn qualified(&self) -> String {
+    pub fn qualify(&self) -> String {
         format!("{}.{}", self.form, self.name)
     }
 
@@ -43,17 +43,17 @@ impl Field<'_> {
     }
 
     /// The schema of a single value.
-    pub fn item(&self) -> &Value {
+    pub fn find_item(&self) -> &Value {
         if self.is_list() { &self.schema["items"] } else { self.schema }
     }
 
-    pub fn default(&self) -> Option<&Value> {
+    pub fn find_default(&self) -> Option<&Value> {
         self.schema.get("default").filter(|default| !default.is_null())
     }
 
     /// The values that the field takes, each with its title. Empty when it takes others, too.
-    pub fn choices(&self) -> Vec<(&Value, Option<&str>)> {
-        let schema = self.item();
+    pub fn list_choices(&self) -> Vec<(&Value, Option<&str>)> {
+        let schema = self.find_item();
         let values = schema["enum"].as_array().into_iter().flatten().map(|value| (value, None::<&str>));
         let titled = ["oneOf", "anyOf"].into_iter().filter_map(|name| schema[name].as_array()).flatten();
         let titled = titled.filter_map(|choice| Some((choice.get("const")?, choice["title"].as_str())));
@@ -61,23 +61,23 @@ impl Field<'_> {
     }
 
     /// The values that the field takes, as a text.
-    pub fn choices_text(&self) -> String {
+    pub fn render_choices(&self) -> String {
         let text = |(value, title): (&Value, Option<&str>)| match title {
             Some(title) => format!("{} ({title})", show_value(value)),
             None => show_value(value),
         };
-        self.choices().into_iter().map(text).collect::<Vec<_>>().join(", ")
+        self.list_choices().into_iter().map(text).collect::<Vec<_>>().join(", ")
     }
 
     /// The name, the type and the meaning of the field.
-    pub fn text(&self) -> String {
-        let of_item = self.item()["type"].as_str().unwrap_or("string");
+    pub fn render(&self) -> String {
+        let of_item = self.find_item()["type"].as_str().unwrap_or("string");
         let of_field = if self.is_list() { format!("list of {of_item}") } else { of_item.to_owned() };
         let mut facts = vec![of_field, if self.is_required { "required" } else { "optional" }.to_owned()];
-        if !self.choices().is_empty() {
-            facts.push(format!("one of {}", self.choices_text()));
+        if !self.list_choices().is_empty() {
+            facts.push(format!("one of {}", self.render_choices()));
         }
-        facts.extend(self.default().map(|default| format!("default {}", show_value(default))));
+        facts.extend(self.find_default().map(|default| format!("default {}", show_value(default))));
         let about = ["title", "description"].into_iter().filter_map(|name| self.schema[name].as_str());
         let about: String = about.map(|about| format!(": {about}")).collect();
         format!("{} ({}){about}", self.argument, facts.join("; "))
@@ -103,7 +103,7 @@ mod tests {
         let tags = json!({"type": "array", "items": {"type": "string"}, "description": "Some words"});
         let schema = json!({"properties": {"size": size, "tags": tags}, "required": ["size"]});
         let form = |key: &str| HumanForm { key: key.to_owned(), message: String::new(), schema: schema.clone() };
-        let texts = |forms: &[HumanForm]| fields(forms).iter().map(Field::text).collect::<Vec<_>>();
+        let texts = |forms: &[HumanForm]| list_fields(forms).iter().map(Field::render).collect::<Vec<_>>();
         let size = "size (string; required; one of S (Small), M; default M): Size";
         assert_eq!(texts(&[form("a")]), [size, "tags (list of string; optional): Some words"]);
         assert_eq!(texts(&[form("a"), form("b")])[2], format!("b.{size}"));

@@ -5,7 +5,7 @@ use clap::Args;
 
 use crate::client::{Client, HumanRequestFilter};
 use crate::failure::Outcome;
-use crate::output::{Screen, table, to_the_second};
+use crate::output::{Screen, cut_to_second, render_table};
 
 /// Maximum requests of a list, from the API contract.
 const LIMIT_MAX: i64 = 200;
@@ -41,7 +41,7 @@ pub async fn run(client: &Client, arguments: ListArguments, screen: Screen) -> a
     let ListArguments { status, urgency, agent_run, limit } = arguments;
     let answer = client.list_human_requests(&HumanRequestFilter { status, urgency, agent_run, limit }).await?;
     if screen.is_json() {
-        return screen.document(&answer.document);
+        return screen.print_document(&answer.document);
     }
     let HumanRequestList { human_requests, has_more } = answer.body;
     if human_requests.is_empty() {
@@ -53,14 +53,14 @@ pub async fn run(client: &Client, arguments: ListArguments, screen: Screen) -> a
         return Ok(Outcome::Done);
     }
     let columns = ["id", "urgency", "kind", "status", "asked", "run", "question"];
-    screen.line(table(columns, human_requests.into_iter().map(row)))?;
+    screen.print_line(render_table(columns, human_requests.into_iter().map(build_row)))?;
     if has_more {
         screen.note("there are more requests; raise --limit");
     }
     Ok(Outcome::Done)
 }
 
-fn row(request: HumanRequest) -> [String; 7] {
+fn build_row(request: HumanRequest) -> [String; 7] {
     let HumanRequest { human_request_id, urgency, kind, status, created_at, agent_run_id, question, .. } = request;
-    [human_request_id.into(), urgency, kind, status, to_the_second(&created_at), agent_run_id.into(), question]
+    [human_request_id.into(), urgency, kind, status, cut_to_second(&created_at), agent_run_id.into(), question]
 }

@@ -2,7 +2,7 @@
 
 use api::wire::HumanRequest;
 
-use super::field::fields;
+use super::field::list_fields;
 use crate::commands::not_found;
 use crate::failure::Failure;
 
@@ -19,7 +19,7 @@ pub fn is_form(request: &HumanRequest) -> bool {
 }
 
 /// The commands that answer a request.
-pub fn answers(request: &HumanRequest) -> Vec<String> {
+pub fn list_answers(request: &HumanRequest) -> Vec<String> {
     let arguments = match request.kind.as_str() {
         APPROVAL => vec!["--approve".to_owned(), "--decline".to_owned()],
         FORM => vec![fill_in(request), "--decline".to_owned()],
@@ -30,27 +30,27 @@ pub fn answers(request: &HumanRequest) -> Vec<String> {
 }
 
 /// An error that names the answers that a request takes.
-pub fn unfit(problem: &str, request: &HumanRequest) -> anyhow::Error {
+pub fn refuse_unfit(problem: &str, request: &HumanRequest) -> anyhow::Error {
     let taken = match request.kind.as_str() {
         APPROVAL => "an approval takes --approve or --decline",
         FORM => "a form takes --field NAME=VALUE or --decline",
         _ => "a question takes TEXT, --approve or --decline",
     };
-    let commands: Vec<_> = answers(request).iter().map(|command| format!("`{command}`")).collect();
+    let commands: Vec<_> = list_answers(request).iter().map(|command| format!("`{command}`")).collect();
     Failure::usage(format!("{problem}: {taken}"), format!("use {}", commands.join(" or ")))
 }
 
 /// The fields that forms need. A form that needs none is accepted as it is.
 fn fill_in(request: &HumanRequest) -> String {
-    let fields = fields(&request.forms);
-    let needed = fields.iter().filter(|field| field.is_required && field.default().is_none());
+    let fields = list_fields(&request.forms);
+    let needed = fields.iter().filter(|field| field.is_required && field.find_default().is_none());
     let needed: Vec<_> =
-        needed.map(|field| format!("--field {}", shell_word(&format!("{}=VALUE", field.argument)))).collect();
+        needed.map(|field| format!("--field {}", quote_for_shell(&format!("{}=VALUE", field.argument)))).collect();
     if needed.is_empty() { "--approve".to_owned() } else { needed.join(" ") }
 }
 
 /// Quotes a text for a shell. Authors of tools choose the names of fields.
-fn shell_word(text: &str) -> String {
+fn quote_for_shell(text: &str) -> String {
     let is_plain = |character: char| character.is_ascii_alphanumeric() || "_-.=".contains(character);
     if text.chars().all(is_plain) { text.to_owned() } else { format!("'{}'", text.replace('\'', r"'\''")) }
 }
@@ -63,7 +63,7 @@ mod tests {
 
     const ID: &str = "691f3d1a5c1e4d7f8a9b0c22";
 
-    fn form(properties: Value) -> HumanRequest {
+    fn build_request(properties: Value) -> HumanRequest {
         let schema = json!({"type": "object", "properties": properties, "required": ["name", "it's"]});
         serde_json::from_value(json!({
             "human_request_id": ID, "agent_run_id": ID, "agent_id": ID, "user_id": "ada", "kind": "form",
@@ -75,7 +75,7 @@ mod tests {
 
     #[test]
     fn the_command_has_the_fields_that_a_form_needs() {
-        let command = |properties: Value| answers(&form(properties)).first().cloned().expect("a command");
+        let command = |properties: Value| list_answers(&build_request(properties)).first().cloned().expect("a command");
         let text = json!({"type": "string"});
         assert_eq!(command(json!({"name": text, "age": {}})), format!("lathe inbox answer {ID} --field name=VALUE"));
         assert_eq!(command(json!({"it's": text})), format!(r"lathe inbox answer {ID} --field 'it'\''s=VALUE'"));

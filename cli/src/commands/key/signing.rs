@@ -5,7 +5,7 @@ use clap::Args;
 
 use crate::client::Client;
 use crate::failure::Outcome;
-use crate::output::{Screen, table};
+use crate::output::{Screen, render_table};
 
 #[derive(Debug, Args)]
 pub struct SigningArguments {
@@ -15,17 +15,17 @@ pub struct SigningArguments {
 }
 
 pub async fn run(client: &Client, arguments: &SigningArguments, screen: Screen) -> anyhow::Result<Outcome> {
-    let answer = client.signing_keys().await?;
+    let answer = client.get_signing_keys().await?;
     if screen.is_json() {
-        return screen.document(&answer.document);
+        return screen.print_document(&answer.document);
     }
     let keys = &answer.body.keys;
     match keys.last() {
         None => screen.note("no keys yet; the first publish creates one"),
-        Some(newest) if arguments.pem => screen.line(newest.pem.trim_end())?,
+        Some(newest) if arguments.pem => screen.print_line(newest.pem.trim_end())?,
         Some(_) => {
             let row = |key: &SigningKey| [key.kid.clone(), key.crv.clone(), key.created_at.clone()];
-            screen.line(table(["key", "kind", "since"], keys.iter().map(row)))?;
+            screen.print_line(render_table(["key", "kind", "since"], keys.iter().map(row)))?;
         }
     }
     Ok(Outcome::Done)

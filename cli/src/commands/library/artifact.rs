@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde_json::{Map, json};
 
 use super::content::ContentArguments;
-use super::family::{Family, ItemArguments, ListArguments, ScopeArguments, ShowArguments, fields};
+use super::family::{Family, ItemArguments, ListArguments, ScopeArguments, ShowArguments, list_given_fields};
 use crate::client::Client;
 use crate::failure::Outcome;
 use crate::output::Screen;
@@ -99,7 +99,7 @@ pub struct ShareArguments {
 pub async fn run(command: ArtifactCommand, client: &Client, screen: Screen) -> anyhow::Result<Outcome> {
     match command {
         ArtifactCommand::Create(CreateArguments { fields: given, content, scope }) => {
-            let mut fields = fields(&given)?;
+            let mut fields = list_given_fields(&given)?;
             let (content, is_base64) = content.require_text_or_bytes()?;
             fields.insert("content".to_owned(), json!(content));
             fields.extend(is_base64.then(|| ("content_encoding".to_owned(), json!("base64"))));
@@ -107,7 +107,7 @@ pub async fn run(command: ArtifactCommand, client: &Client, screen: Screen) -> a
             ARTIFACTS.confirm("created", &created, screen)
         }
         ArtifactCommand::List(ArtifactListArguments { list, artifact_type }) => {
-            let mut filter = list.filter();
+            let mut filter = list.build_filter();
             filter.extend(artifact_type.map(|artifact_type| ("artifact_type", artifact_type)));
             ARTIFACTS.list(client, &list.amount, &filter, screen).await
         }

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use super::content::decode;
 use crate::client::{Client, Items};
 use crate::failure::{Failure, Outcome};
-use crate::output::{Screen, print_bytes, printable, table, to_the_second};
+use crate::output::{Screen, cut_to_second, escape_hidden, print_bytes, render_table};
 
 /// Fields that the text of an item leaves out. `--json` prints them.
 const HIDDEN: [&str; 4] = ["provenance", "owner", "app_id", "starts_at"];
@@ -99,13 +99,13 @@ impl AmountArguments {
 }
 
 impl ListArguments {
-    pub fn filter(&self) -> Vec<(&'static str, String)> {
+    pub fn build_filter(&self) -> Vec<(&'static str, String)> {
         self.tags.iter().map(|tag| ("tags", tag.clone())).collect()
     }
 }
 
 /// Returns the fields of an item that are given. Options that are not given and empty lists are left out.
-pub fn fields(arguments: &impl Serialize) -> anyhow::Result<Map<String, Value>> {
+pub fn list_given_fields(arguments: &impl Serialize) -> anyhow::Result<Map<String, Value>> {
     let Value::Object(mut fields) = serde_json::to_value(arguments)? else { return Ok(Map::new()) };
     fields.retain(|_, value| !value.is_null() && value.as_array().is_none_or(|items| !items.is_empty()));
     Ok(fields)
@@ -126,7 +126,7 @@ impl Family {
         let listed = self.items(client, &amount.scope).list(filter, usize::try_from(amount.limit)?).await;
         let (items, has_more) = listed?;
         if screen.is_json() {
-            return screen.document(&json!({"items": items, "has_more": has_more}));
+            return screen.print_document(&json!({"items": items, "has_more": has_more}));
         }
         self.show_table(&items, screen)?;
         if has_more {
@@ -142,10 +142,10 @@ impl Family {
         }
         let [first, second, text] = self.columns;
         let row = |item: &Value| {
-            let cell = |field: &str| value_text(&item[field]);
-            [cell(self.id), cell(first), cell(second), to_the_second(&cell("updated_at")), cell(text)]
+            let cell = |field: &str| render_value(&item[field]);
+            [cell(self.id), cell(first), cell(second), cut_to_second(&cell("updated_at")), cell(text)]
         };
-        screen.line(table(["id", first, second, "changed", text], items.iter().map(row)))
+        screen.print_line(render_table(["id", first, second, "changed", text], items.iter().map(row)))
     }
 
     pub async fn show(&self, client: &Client, arguments: &ShowArguments, screen: Screen) -> anyhow::Result<Outcome> {
@@ -174,7 +174,7 @@ impl Family {
         let id = self.find_id(&items, item).await?;
         let shown = self.name_missing(items.show(&id, query).await, item)?;
         if arguments.content && !screen.is_json() {
-            let content = value_text(&shown[self.content]);
+            let content = render_value(&shown[self.content]);
             let is_base64 = shown["content_encoding"] == "base64";
             print_bytes(&if is_base64 { decode(&content)? } else { content.into_bytes() })?;
             return Ok(Outcome::Done);
@@ -183,15 +183,15 @@ impl Family {
     }
 
     pub fn show_item(&self, item: &Value, screen: Screen) -> anyhow::Result<Outcome> {
-        screen.answer(item, || printable(&self.item_text(item)))
+        screen.answer(item, || escape_hidden(&self.render_item(item)))
     }
 
     /// Says that an item was created or changed.
     pub fn confirm(&self, what: &str, item: &Value, screen: Screen) -> anyhow::Result<Outcome> {
-        let name = self.key.map(|key| value_text(&item[key])).filter(|name| !name.is_empty());
-        let id = value_text(&item[self.id]);
+        let name = self.key.map(|key| render_value(&item[key])).filter(|name| !name.is_empty());
+        let id = render_value(&item[self.id]);
         let warnings = item["warnings"].as_array().into_iter().flatten();
-        warnings.for_each(|warning| screen.note(format!("warning: {}", value_text(warning))));
+        warnings.for_each(|warning| screen.note(format!("warning: {}", render_value(warning))));
         screen.answer(item, || match name {
             Some(name) => format!("{what} {name} ({id})"),
             None => format!("{what} {id}"),
@@ -246,24 +246,26 @@ impl Family {
         let (listed, _) = items.list(&[], usize::MAX).await?;
         let found = listed.iter().find(|listed| listed[key] == item);
         let id = found.and_then(|found| found[self.id].as_str()).map(str::to_owned);
-        id.ok_or_else(|| self.missing(item))
+        id.ok_or_else(|| self.explain_missing(item))
     }
 
     /// Names the item that a 404 is about.
     pub fn name_missing<T>(&self, answer: anyhow::Result<T>, item: &str) -> anyhow::Result<T> {
         answer.map_err(|error| match error.downcast_ref::<Failure>() {
-            Some(Failure::Server { status: 404, detail, .. }) if detail != VERSION_MISSING => self.missing(item),
+            Some(Failure::Server { status: 404, detail, .. }) if detail != VERSION_MISSING => {
+                self.explain_missing(item)
+            }
             _ => error,
         })
     }
 
-    fn missing(&self, item: &str) -> anyhow::Error {
+    fn explain_missing(&self, item: &str) -> anyhow::Error {
         let hint = format!("{} lists yours; --app names an application", self.list_command);
         Failure::coded("not_found", format!("there is no {} `{item}`", self.noun), hint)
     }
 
     /// Returns the fields of an item, one on each line, and its content below.
-    fn item_text(&self, item: &Value) -> String {
+    fn render_item(&self, item: &Value) -> String {
         let fields: Vec<_> = item.as_object().into_iter().flatten().collect();
         let is_shown = |name: &str, value: &Value| {
             let is_empty = value.is_null() || *value == json!([]);
@@ -272,13 +274,13 @@ impl Family {
         let shown: Vec<_> = fields.into_iter().filter(|(name, value)| is_shown(name, value)).collect();
         let width = shown.iter().map(|(name, _)| name.chars().count()).max().unwrap_or_default();
         let lines: Vec<String> =
-            shown.iter().map(|(name, value)| format!("{name:width$}  {}", value_text(value))).collect();
-        format!("{}\n\n{}", lines.join("\n"), value_text(&item[self.content])).trim_end().to_owned()
+            shown.iter().map(|(name, value)| format!("{name:width$}  {}", render_value(value))).collect();
+        format!("{}\n\n{}", lines.join("\n"), render_value(&item[self.content])).trim_end().to_owned()
     }
 }
 
 /// Returns a value as text: lists of words with commas, others as JSON.
-fn value_text(value: &Value) -> String {
+fn render_value(value: &Value) -> String {
     let word = |value: &Value| value.as_str().map(str::to_owned);
     match value {
         Value::Null => String::new(),
@@ -309,7 +311,8 @@ mod tests {
             summary: Option<&'static str>,
             tags: Vec<&'static str>,
         }
-        let given = fields(&Arguments { kind: Some("fact"), summary: None, tags: Vec::new() }).expect("fields");
+        let given =
+            list_given_fields(&Arguments { kind: Some("fact"), summary: None, tags: Vec::new() }).expect("fields");
         assert_eq!(Value::Object(given), json!({"kind": "fact"}));
     }
 
@@ -318,7 +321,7 @@ mod tests {
         for (value, text) in
             [(json!(null), ""), (json!("a"), "a"), (json!(["a", "b"]), "a, b"), (json!([1]), "[1]"), (json!(2), "2")]
         {
-            assert_eq!(value_text(&value), text);
+            assert_eq!(render_value(&value), text);
         }
     }
 }

@@ -5,7 +5,9 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::content::ContentArguments;
-use super::family::{AmountArguments, Family, ItemArguments, ListArguments, ScopeArguments, ShowArguments, fields};
+use super::family::{
+    AmountArguments, Family, ItemArguments, ListArguments, ScopeArguments, ShowArguments, list_given_fields,
+};
 use crate::client::Client;
 use crate::failure::Outcome;
 use crate::output::Screen;
@@ -103,14 +105,14 @@ pub async fn run(command: MemoryCommand, client: &Client, screen: Screen) -> any
     match command {
         MemoryCommand::Create(arguments) => create(client, &arguments, screen).await,
         MemoryCommand::List(MemoryListArguments { list, kind }) => {
-            let mut filter = list.filter();
+            let mut filter = list.build_filter();
             filter.extend(kind.map(|kind| ("kind", kind)));
             MEMORIES.list(client, &list.amount, &filter, screen).await
         }
         MemoryCommand::Search(arguments) => search(client, &arguments, screen).await,
         MemoryCommand::Show(arguments) => MEMORIES.show(client, &arguments, screen).await,
         MemoryCommand::Edit(EditArguments { item, content, fields: given }) => {
-            let mut fields = fields(&given)?;
+            let mut fields = list_given_fields(&given)?;
             fields.extend(content.read()?.map(|content| ("content".to_owned(), json!(content))));
             MEMORIES.edit(client, &item, fields, screen).await
         }
@@ -123,7 +125,7 @@ async fn create(client: &Client, arguments: &CreateArguments, screen: Screen) ->
         Some("-") | None => arguments.content.require_or_stdin(arguments.text.is_some())?,
         Some(text) => text.to_owned(),
     };
-    let mut fields = fields(&arguments.fields)?;
+    let mut fields = list_given_fields(&arguments.fields)?;
     fields.insert("content".to_owned(), json!(content));
     let created = MEMORIES.items(client, &arguments.scope).create(fields).await?;
     MEMORIES.confirm("created", &created, screen)
@@ -135,7 +137,7 @@ async fn search(client: &Client, arguments: &SearchArguments, screen: Screen) ->
     let request = Map::from_iter([("query".to_owned(), json!(query)), ("limit".to_owned(), json!(limit))]);
     let found = MEMORIES.items(client, amount.scope()).search(request).await?;
     if screen.is_json() {
-        return screen.document(&found);
+        return screen.print_document(&found);
     }
     MEMORIES.show_table(found["items"].as_array().map(Vec::as_slice).unwrap_or_default(), screen)?;
     if found["semantic"] == Value::Null {

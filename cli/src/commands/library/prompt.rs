@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::content::ContentArguments;
-use super::family::{Family, ItemArguments, ListArguments, ScopeArguments, VersionedShowArguments, fields};
+use super::family::{Family, ItemArguments, ListArguments, ScopeArguments, VersionedShowArguments, list_given_fields};
 use crate::client::Client;
 use crate::failure::Outcome;
 use crate::output::Screen;
@@ -86,20 +86,20 @@ const TYPES: [&str; 4] = ["system-prompt", "user-prompt", "skill", "template"];
 pub async fn run(command: PromptCommand, client: &Client, screen: Screen) -> anyhow::Result<Outcome> {
     match command {
         PromptCommand::Create(CreateArguments { name, content, fields: given, scope }) => {
-            let mut fields = fields(&given)?;
+            let mut fields = list_given_fields(&given)?;
             fields.insert("name".to_owned(), json!(name));
             fields.insert("content".to_owned(), json!(content.require()?));
             let created = PROMPTS.items(client, &scope).create(fields).await?;
             PROMPTS.confirm("created", &created, screen)
         }
         PromptCommand::List(PromptListArguments { list, prompt_type }) => {
-            let mut filter = list.filter();
+            let mut filter = list.build_filter();
             filter.extend(prompt_type.map(|prompt_type| ("type", prompt_type)));
             PROMPTS.list(client, &list.amount, &filter, screen).await
         }
         PromptCommand::Show(arguments) => PROMPTS.show_version(client, &arguments, screen).await,
         PromptCommand::Edit(EditArguments { item, name, content, fields: given }) => {
-            let mut fields = fields(&given)?;
+            let mut fields = list_given_fields(&given)?;
             fields.extend(name.map(|name| ("name".to_owned(), json!(name))));
             fields.extend(content.read()?.map(|content| ("content".to_owned(), json!(content))));
             PROMPTS.edit(client, &item, fields, screen).await

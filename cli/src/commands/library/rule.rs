@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::content::ContentArguments;
-use super::family::{AmountArguments, Family, ItemArguments, ScopeArguments, ShowArguments, fields};
+use super::family::{AmountArguments, Family, ItemArguments, ScopeArguments, ShowArguments, list_given_fields};
 use crate::client::Client;
 use crate::failure::Outcome;
 use crate::output::Screen;
@@ -145,7 +145,7 @@ pub async fn run(command: RuleCommand, client: &Client, screen: Screen) -> anyho
         }
         RuleCommand::Show(arguments) => RULES.show(client, &arguments, screen).await,
         RuleCommand::Edit(EditArguments { item, content, changes, fields: given }) => {
-            let mut fields = fields(&changes)?;
+            let mut fields = list_given_fields(&changes)?;
             given.add_to(&mut fields);
             fields.extend(content.read()?.map(|content| ("content".to_owned(), json!(content))));
             RULES.edit(client, &item, fields, screen).await

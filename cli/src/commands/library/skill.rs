@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::content::ContentArguments;
-use super::family::{Family, ItemArguments, ListArguments, ScopeArguments, VersionedShowArguments, fields};
+use super::family::{Family, ItemArguments, ListArguments, ScopeArguments, VersionedShowArguments, list_given_fields};
 use crate::client::Client;
 use crate::failure::Outcome;
 use crate::output::Screen;
@@ -77,16 +77,18 @@ struct SkillFields {
 pub async fn run(command: SkillCommand, client: &Client, screen: Screen) -> anyhow::Result<Outcome> {
     match command {
         SkillCommand::Create(CreateArguments { name, content, fields: given, scope }) => {
-            let mut fields = fields(&given)?;
+            let mut fields = list_given_fields(&given)?;
             fields.insert("name".to_owned(), json!(name));
             fields.insert("content".to_owned(), json!(content.require()?));
             let created = SKILLS.items(client, &scope).create(fields).await?;
             SKILLS.confirm("created", &created, screen)
         }
-        SkillCommand::List(arguments) => SKILLS.list(client, &arguments.amount, &arguments.filter(), screen).await,
+        SkillCommand::List(arguments) => {
+            SKILLS.list(client, &arguments.amount, &arguments.build_filter(), screen).await
+        }
         SkillCommand::Show(arguments) => SKILLS.show_version(client, &arguments, screen).await,
         SkillCommand::Edit(EditArguments { item, name, content, fields: given }) => {
-            let mut fields = fields(&given)?;
+            let mut fields = list_given_fields(&given)?;
             fields.extend(name.map(|name| ("name".to_owned(), json!(name))));
             fields.extend(content.read()?.map(|content| ("content".to_owned(), json!(content))));
             SKILLS.edit(client, &item, fields, screen).await

@@ -4,7 +4,7 @@ use clap::{Args, Subcommand};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::family::{AmountArguments, Family, ItemArguments, ScopeArguments, ShowArguments, fields};
+use super::family::{AmountArguments, Family, ItemArguments, ScopeArguments, ShowArguments, list_given_fields};
 use crate::client::Client;
 use crate::failure::Outcome;
 use crate::output::Screen;
@@ -100,7 +100,7 @@ pub struct CancelArguments {
 pub async fn run(command: TaskCommand, client: &Client, screen: Screen) -> anyhow::Result<Outcome> {
     match command {
         TaskCommand::Create(CreateArguments { fields: given, scope }) => {
-            let created = TASKS.items(client, &scope).create(fields(&given)?).await?;
+            let created = TASKS.items(client, &scope).create(list_given_fields(&given)?).await?;
             TASKS.confirm("created", &created, screen)
         }
         TaskCommand::List(TaskListArguments { status, amount }) => {

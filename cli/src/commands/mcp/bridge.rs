@@ -20,7 +20,7 @@ use reqwest::{Response, StatusCode};
 use serde_json::{Value, json};
 use tokio::sync::{Mutex, Notify, Semaphore, oneshot};
 
-use crate::client::{Client, events};
+use crate::client::{Client, read_events};
 
 const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
@@ -83,7 +83,7 @@ impl<'a> Bridge<'a> {
     }
 
     /// Returns the turn of the next message.
-    pub fn next_turn(&self) -> Turn {
+    pub fn begin_turn(&self) -> Turn {
         let (sent, ended) = oneshot::channel();
         Turn { before: self.last.replace(Some(ended)), sent }
     }
@@ -98,17 +98,17 @@ impl<'a> Bridge<'a> {
             // An error is the end of a message that was not sent.
             let _ = before.await;
         }
-        if self.cancels(&message) {
+        if self.cancel_request(&message) {
             return Ok(());
         }
         match id.as_ref().map(Value::to_string) {
-            Some(number) => self.run_abortable(Some(number), self.request(&message, &line, sent)).await,
+            Some(number) => self.run_abortable(Some(number), self.send_request(&message, &line, sent)).await,
             None => self.notify(&message, &line, sent).await,
         }
     }
 
     /// Sends a request. Its failure is its answer.
-    async fn request(&self, message: &Value, line: &str, sent: oneshot::Sender<()>) -> anyhow::Result<()> {
+    async fn send_request(&self, message: &Value, line: &str, sent: oneshot::Sender<()>) -> anyhow::Result<()> {
         let begins_session = message["method"] == INITIALIZE;
         let in_session = begins_session || self.session.borrow().id.is_some();
         let mut sent = Some(sent).filter(|_| in_session);
@@ -120,7 +120,7 @@ impl<'a> Bridge<'a> {
                 self.requests.acquire().await?
             }
         };
-        let answered = match self.exchange(message, line).await {
+        let answered = match self.send_in_session(message, line).await {
             Ok(response) => {
                 if !begins_session {
                     sent = None;
@@ -138,7 +138,7 @@ impl<'a> Bridge<'a> {
 
     /// Sends a notification, or the answer to a question of the server. A refusal of it has no reader.
     async fn notify(&self, message: &Value, line: &str, sent: oneshot::Sender<()>) -> anyhow::Result<()> {
-        let exchanged = self.exchange(message, line).await;
+        let exchanged = self.send_in_session(message, line).await;
         drop(sent);
         if let Ok(response) = exchanged {
             self.forward_answer(message, response).await?;
@@ -148,14 +148,14 @@ impl<'a> Bridge<'a> {
     }
 
     /// Sends a message. If the server does not know the session any more, begins another one and sends it again.
-    async fn exchange(&self, message: &Value, line: &str) -> anyhow::Result<Response> {
+    async fn send_in_session(&self, message: &Value, line: &str) -> anyhow::Result<Response> {
         let used = self.session.borrow().id.clone().filter(|_| message["method"] != INITIALIZE);
-        let response = self.client.exchange(&self.agent, &self.headers(message), Some(line)).await?;
+        let response = self.client.exchange(&self.agent, &self.build_headers(message), Some(line)).await?;
         let Some(used) = used.filter(|_| response.status() == StatusCode::NOT_FOUND) else { return Ok(response) };
         if !self.renew(&used).await? {
             return Ok(response);
         }
-        self.client.exchange(&self.agent, &self.headers(message), Some(line)).await
+        self.client.exchange(&self.agent, &self.build_headers(message), Some(line)).await
     }
 
     /// Begins a session anew in the place of one that has ended, as its client began that one. Returns whether there is another session.
@@ -167,7 +167,7 @@ impl<'a> Bridge<'a> {
         }
         let Some(first) = first else { return Ok(false) };
         let message: Value = serde_json::from_str(&first)?;
-        let response = self.client.exchange(&self.agent, &self.headers(&message), Some(&first)).await?;
+        let response = self.client.exchange(&self.agent, &self.build_headers(&message), Some(&first)).await?;
         if !response.status().is_success() {
             return Ok(false);
         }
@@ -175,7 +175,7 @@ impl<'a> Bridge<'a> {
         // The client has had the answer to its own message.
         read_answers(response, |_| Ok(())).await?;
         let initialized = json!({"jsonrpc": "2.0", "method": INITIALIZED});
-        self.client.exchange(&self.agent, &self.headers(&initialized), Some(&initialized.to_string())).await?;
+        self.client.exchange(&self.agent, &self.build_headers(&initialized), Some(&initialized.to_string())).await?;
         self.renewed.notify_waiters();
         Ok(true)
     }
@@ -186,7 +186,7 @@ impl<'a> Bridge<'a> {
         let listening = async {
             loop {
                 let renewed = self.renewed.notified();
-                let mut headers = self.headers(&Value::Null);
+                let mut headers = self.build_headers(&Value::Null);
                 headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
                 match self.client.exchange(&self.agent, &headers, None).await {
                     Ok(response) if response.status().is_success() => read_answers(response, write).await?,
@@ -222,7 +222,7 @@ impl<'a> Bridge<'a> {
     }
 
     /// Ends a request that the client cancels. Without a session, the end of its connection is the cancellation.
-    fn cancels(&self, message: &Value) -> bool {
+    fn cancel_request(&self, message: &Value) -> bool {
         let session = self.session.borrow();
         if message["method"] != "notifications/cancelled" || session.id.is_some() {
             return false;
@@ -233,7 +233,7 @@ impl<'a> Bridge<'a> {
         true
     }
 
-    fn headers(&self, message: &Value) -> HeaderMap {
+    fn build_headers(&self, message: &Value) -> HeaderMap {
         let session = self.session.borrow();
         let mut headers = HeaderMap::new();
         headers.insert(ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
@@ -280,7 +280,7 @@ impl<'a> Bridge<'a> {
             }
             write(answer)
         };
-        if content_type(&response).starts_with("text/event-stream") {
+        if read_content_type(&response).starts_with("text/event-stream") {
             return read_answers(response, show).await;
         }
         let text = response.text().await?;
@@ -301,14 +301,14 @@ impl<'a> Bridge<'a> {
     }
 }
 
-fn content_type(response: &Response) -> String {
+fn read_content_type(response: &Response) -> String {
     let value = response.headers().get("content-type").and_then(|value| value.to_str().ok());
     value.unwrap_or_default().to_owned()
 }
 
 /// Passes on the messages of a response.
 async fn read_answers(response: Response, show: impl Fn(String) -> anyhow::Result<()>) -> anyhow::Result<()> {
-    let mut received = pin!(events(response.bytes_stream()));
+    let mut received = pin!(read_events(response.bytes_stream()));
     while let Some(event) = received.next().await {
         let data = event?.data;
         if serde_json::from_str::<Value>(&data).is_ok() {

@@ -51,7 +51,7 @@ pub struct Program {
 
 impl Program {
     /// Returns the entry that starts the program for an agent. `lathe profile use` does not change its login.
-    fn entry(&self, agent: &str) -> Value {
+    fn build_entry(&self, agent: &str) -> Value {
         let arguments = ["--profile", self.profile.as_str(), "mcp", "serve", "--stdio", agent];
         let mut entry = json!({"command": self.path.to_string_lossy(), "args": arguments});
         if let Some(directory) = &self.config_directory {
@@ -63,14 +63,14 @@ impl Program {
 
 impl McpClient {
     /// Returns what to paste.
-    pub fn configuration(self, endpoint: &Endpoint<'_>) -> String {
+    pub fn render_configuration(self, endpoint: &Endpoint<'_>) -> String {
         match self {
-            Self::Codex => toml(endpoint),
-            client => format!("{:#}", client.document(endpoint)),
+            Self::Codex => render_toml(endpoint),
+            client => format!("{:#}", client.build_document(endpoint)),
         }
     }
 
-    fn document(self, endpoint: &Endpoint<'_>) -> Value {
+    fn build_document(self, endpoint: &Endpoint<'_>) -> Value {
         let Endpoint { slug, name, url, program } = endpoint;
         let shell = json!({"Authorization": format!("Bearer ${{{KEY_VARIABLE}}}")});
         match self {
@@ -89,7 +89,7 @@ impl McpClient {
             }
             Self::Gemini => json!({"mcpServers": {*slug: {"httpUrl": url, "headers": shell}}}),
             Self::ClaudeDesktop | Self::Stdio | Self::Codex => {
-                json!({"mcpServers": {*slug: program.entry(name)}})
+                json!({"mcpServers": {*slug: program.build_entry(name)}})
             }
         }
     }
@@ -123,7 +123,7 @@ impl McpClient {
     }
 }
 
-fn toml(endpoint: &Endpoint<'_>) -> String {
+fn render_toml(endpoint: &Endpoint<'_>) -> String {
     let Endpoint { slug, url, .. } = endpoint;
     format!("[mcp_servers.{slug}]\nurl = \"{url}\"\nbearer_token_env_var = \"{KEY_VARIABLE}\"")
 }
@@ -137,7 +137,7 @@ mod tests {
         let profile = "staging".parse().expect("a name");
         let program = Program { path: "/opt/lathe".into(), profile, config_directory: None };
         let endpoint = Endpoint { slug: "desk", name: "0123", url: "http://h/v1/acme/mcp/desk", program: &program };
-        let text = McpClient::ClaudeDesktop.configuration(&endpoint);
+        let text = McpClient::ClaudeDesktop.render_configuration(&endpoint);
         let document: Value = serde_json::from_str(&text).expect("JSON");
         let args = ["--profile", "staging", "mcp", "serve", "--stdio", "0123"];
         assert_eq!(document["mcpServers"]["desk"], json!({"command": "/opt/lathe", "args": args}));
@@ -153,7 +153,7 @@ mod tests {
         let url = "https://tools.example.com/v1/acme/mcp/team-tools";
         let endpoint = Endpoint { slug: "team-tools", name: "team-tools", url, program: &program };
         for client in McpClient::value_variants() {
-            let text = client.configuration(&endpoint);
+            let text = client.render_configuration(&endpoint);
             assert!(text.contains("team-tools") && !text.contains("lk_"), "{text}");
             match client {
                 McpClient::Codex => assert!(text.parse::<toml::Table>().is_ok(), "{text}"),

@@ -20,7 +20,7 @@ pub async fn run(client: &Client, agent: &str) -> anyhow::Result<Outcome> {
             line = lines.next_line(), if is_open => match line? {
                 Some(line) if line.trim().is_empty() => {}
                 Some(line) => {
-                    let turn = bridge.next_turn();
+                    let turn = bridge.begin_turn();
                     pending.push(bridge.forward(line, turn).boxed_local());
                 }
                 None => {

@@ -5,8 +5,8 @@ use serde_json::json;
 use tempfile::TempDir;
 
 use super::part::Part;
-use super::scratch::scratch;
-use crate::output::{Progress, table};
+use super::scratch::create_scratch;
+use crate::output::{Spinner, render_table};
 use crate::server::{self, ContentsCopy, ContentsKind, VerifiedContents};
 
 const MEBIBYTE: u64 = 1 << 20;
@@ -27,15 +27,15 @@ impl ContentsMove {
         let recorded = server::read_recorded_storage(data.root())?;
         let Some(url) = named.or(recorded.as_ref()).cloned() else { return Ok(None) };
         if let Some(recorded) = recorded.as_ref().filter(|recorded| **recorded != url) {
-            return Err(server::storage_differs(data, recorded, &url));
+            return Err(server::refuse_other_storage(data, recorded, &url));
         }
         // Nothing is cached, so that all contents are read from the bucket.
-        let scratch = scratch()?;
+        let scratch = create_scratch()?;
         let bucket =
             BucketOptions { objects: server::connect(&url)?, cache_bytes_max: 0, clock: options.clock.clone() };
         let target = Artifacts::in_bucket(&DataDir::open(scratch.path())?, bucket)?;
         let source = if recorded.is_some() { target.clone() } else { Artifacts::open(data)? };
-        Ok(Some(Self { source, target, url, owner: server::storage_owner(options.keys), _scratch: scratch }))
+        Ok(Some(Self { source, target, url, owner: server::name_owner(options.keys), _scratch: scratch }))
     }
 
     pub fn target(&self) -> &Artifacts {
@@ -53,7 +53,7 @@ impl ContentsMove {
         }
         let mut parts = Vec::new();
         for kind in [ContentsKind::Artifacts, ContentsKind::Bodies] {
-            let (all, missing) = self.copy_of(kind).missing().await?;
+            let (all, missing) = self.copy_of(kind).find_missing().await?;
             let bytes: u64 = all.iter().map(|(_, bytes)| bytes).sum();
             parts.push(Part {
                 key: key(kind),
@@ -71,14 +71,14 @@ impl ContentsMove {
         }
         let mut parts = Vec::new();
         for kind in [ContentsKind::Artifacts, ContentsKind::Bodies] {
-            let progress = Progress::start("migrating");
+            let progress = Spinner::start("migrating");
             let copy = self.copy_of(kind);
             let name = name(kind);
             let copied = copy.copy(&|done, all| progress.show(format!("{name}: {done} of {all} copied"))).await?;
             progress.finish_step(format!("{name}: {copied} copied"));
             let verified = copy.verify(&|done, all| progress.show(format!("{name}: {done} of {all} compared"))).await?;
             progress.finish_step(format!("{name}: {} compared", verified.count));
-            parts.push(part(kind, copied, &verified));
+            parts.push(build_part(kind, copied, &verified));
         }
         Ok(parts)
     }
@@ -88,7 +88,7 @@ impl ContentsMove {
     }
 }
 
-fn part(kind: ContentsKind, copied: u64, verified: &VerifiedContents) -> Part {
+fn build_part(kind: ContentsKind, copied: u64, verified: &VerifiedContents) -> Part {
     let VerifiedContents { count, bytes, digest, damaged } = verified;
     let row = [
         name(kind).to_owned(),
@@ -97,7 +97,7 @@ fn part(kind: ContentsKind, copied: u64, verified: &VerifiedContents) -> Part {
         bytes.div_ceil(MEBIBYTE).to_string(),
         digest.to_string(),
     ];
-    let mut text = table(["contents", "count", "copied", "MiB", "digest"], [row]);
+    let mut text = render_table(["contents", "count", "copied", "MiB", "digest"], [row]);
     if *damaged > 0 {
         text += &format!("\nwarning: {damaged} {} of the data directory are damaged and were not copied", name(kind));
     }

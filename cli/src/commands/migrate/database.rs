@@ -6,7 +6,7 @@ use registry::{
 use serde_json::json;
 
 use super::part::Part;
-use crate::output::{Progress, table};
+use crate::output::{Spinner, render_table};
 
 /// The database of a locked data directory, and the database that receives its rows.
 pub struct DatabaseMove<'a> {
@@ -22,7 +22,7 @@ impl DatabaseMove<'_> {
         let counts = transfer.count().await?;
         transfer.close().await;
         let one = |TableCount { table, source_rows, target_rows }: &TableCount| json!({"table": table, "rows": source_rows, "rows_copied": target_rows});
-        Ok(Part { key: "tables", document: counts.iter().map(one).collect(), text: counts_text(&counts) })
+        Ok(Part { key: "tables", document: counts.iter().map(one).collect(), text: render_counts(&counts) })
     }
 
     /// Refuses a database that cannot receive the rows, and changes nothing.
@@ -34,7 +34,7 @@ impl DatabaseMove<'_> {
     /// Copies the rows, and compares them.
     pub async fn run(&self) -> anyhow::Result<Part> {
         let mut transfer = self.open().await?;
-        let progress = Progress::start("migrating");
+        let progress = Spinner::start("migrating");
         let report = |step: TransferProgress| show_progress(&progress, step);
         transfer.copy(&report).await?;
         let compared = transfer.compare(&report).await?;
@@ -60,18 +60,18 @@ fn render_compared(compared: &[ComparedTable]) -> String {
     let row = |ComparedTable { table, rows, digest }: &ComparedTable| {
         [(*table).to_owned(), rows.to_string(), digest.to_string()]
     };
-    table(["table", "rows", "digest"], compared.iter().map(row))
+    render_table(["table", "rows", "digest"], compared.iter().map(row))
 }
 
-fn counts_text(counts: &[TableCount]) -> String {
+fn render_counts(counts: &[TableCount]) -> String {
     let row = |TableCount { table, source_rows, target_rows }: &TableCount| {
         [(*table).to_owned(), source_rows.to_string(), target_rows.to_string()]
     };
-    table(["table", "rows", "rows copied"], counts.iter().map(row))
+    render_table(["table", "rows", "rows copied"], counts.iter().map(row))
 }
 
 /// Shows each batch on a terminal, and each table elsewhere.
-fn show_progress(progress: &Progress, TransferProgress { step, table, rows, is_complete }: TransferProgress) {
+fn show_progress(progress: &Spinner, TransferProgress { step, table, rows, is_complete }: TransferProgress) {
     let verb = match step {
         TransferStep::Copy => "copied",
         TransferStep::Compare => "compared",

@@ -21,7 +21,7 @@ pub struct Summary {
 
 impl Summary {
     /// Scripts rely on the keys.
-    pub fn document(&self) -> Value {
+    pub fn build_document(&self) -> Value {
         let parts = self.parts.iter().map(|part| (part.key.to_owned(), part.document.clone()));
         let mut document: Map<_, _> = parts.collect();
         document.insert("data".to_owned(), self.data.display().to_string().into());
@@ -30,7 +30,7 @@ impl Summary {
     }
 
     /// The texts of all parts and, after a migration, the next steps.
-    pub fn text(&self, next_steps: &str) -> String {
+    pub fn render(&self, next_steps: &str) -> String {
         let mut texts: Vec<_> = self.parts.iter().map(|part| part.text.as_str()).collect();
         if !self.is_dry_run {
             texts.push(next_steps);

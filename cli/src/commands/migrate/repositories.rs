@@ -7,9 +7,9 @@ use repository::{GitProgram, Repositories, RepositoryCopier, RepositorySharing, 
 use serde_json::json;
 
 use super::part::Part;
-use super::scratch::scratch;
+use super::scratch::create_scratch;
 use crate::failure::Failure;
-use crate::output::{Progress, table};
+use crate::output::{Spinner, render_table};
 use crate::server;
 
 /// The repositories of a data directory, and the bucket that receives their packs.
@@ -19,7 +19,7 @@ pub struct RepositoryMove<'a> {
 }
 
 #[derive(Default)]
-struct Shared {
+struct CopiedPacks {
     count: u64,
     copied: u64,
     refs: usize,
@@ -30,22 +30,22 @@ struct Shared {
 impl RepositoryMove<'_> {
     /// Counts the repositories.
     pub fn plan(&self) -> anyhow::Result<Part> {
-        let count = RepositoryCopier::new(git()?, &self.data.git()).names()?.len();
+        let count = RepositoryCopier::new(find_git()?, &self.data.git()).names()?.len();
         let text = format!("repositories in the data directory: {count}");
         Ok(Part { key: "repositories", document: json!({"count": count}), text })
     }
 
     /// Stores the packs of the repositories that are not shared, records their refs, and reads all repositories back.
     pub async fn run(&self, store: &Store) -> anyhow::Result<Part> {
-        let progress = Progress::start("migrating");
+        let progress = Spinner::start("migrating");
         let Some(records) = SharedRepositories::of(store, self.artifacts) else {
             anyhow::bail!("repositories are shared with a database server and a bucket");
         };
-        let scratch = scratch()?;
-        let config = repository::Config { root: self.data.git(), hook_program: PathBuf::from(server::program()?) };
-        let sharing = RepositorySharing { records, git: git()?, copies: scratch.path().join("git-copies") };
+        let scratch = create_scratch()?;
+        let config = repository::Config { root: self.data.git(), hook_program: PathBuf::from(server::find_program()?) };
+        let sharing = RepositorySharing { records, git: find_git()?, copies: scratch.path().join("git-copies") };
         let repositories = Repositories::shared(config, Clock::system(), sharing)?;
-        let mut shared = Shared::default();
+        let mut shared = CopiedPacks::default();
         for organization in store.access().list_organizations().await? {
             progress.show(format!("repository of {}", organization.id));
             let Some(VerifiedRepository { generation, is_new }) = repositories.share(&organization.id).await? else {
@@ -58,12 +58,12 @@ impl RepositoryMove<'_> {
             shared.packs.extend(generation.contents.packs.iter().map(|pack| pack.digest));
         }
         progress.finish_step(format!("repositories: {} copied", shared.copied));
-        Ok(shared.part())
+        Ok(shared.build_part())
     }
 }
 
-impl Shared {
-    fn part(mut self) -> Part {
+impl CopiedPacks {
+    fn build_part(mut self) -> Part {
         self.packs.sort_unstable();
         let joined: Vec<u8> = self.packs.iter().flat_map(|digest| *digest.as_bytes()).collect();
         let digest = Digest::of(&joined);
@@ -74,12 +74,12 @@ impl Shared {
         Part {
             key: "repositories",
             document: json!({"count": count, "copied": copied, "refs": refs, "bytes": bytes, "digest": digest}),
-            text: table(["contents", "count", "copied", "refs", "bytes", "digest"], [row]),
+            text: render_table(["contents", "count", "copied", "refs", "bytes", "digest"], [row]),
         }
     }
 }
 
-fn git() -> anyhow::Result<GitProgram> {
+fn find_git() -> anyhow::Result<GitProgram> {
     let hint = "`lathe doctor` shows the command that installs git";
     GitProgram::find().map_err(|error| Failure::refused(error.to_string(), hint))
 }

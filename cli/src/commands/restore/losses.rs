@@ -59,7 +59,7 @@ impl Losses {
         self.artifacts == 0 && self.bodies == 0 && self.packs.is_empty()
     }
 
-    pub fn document(&self) -> Value {
+    pub fn build_document(&self) -> Value {
         json!({"artifacts": self.artifacts, "bodies": self.bodies, "packs": self.packs.len()})
     }
 

@@ -14,7 +14,7 @@ const HINT: &str = "give 'Tool:InvokeTool', or 'Tool:InvokeTool if tool_name sta
 /// Reads grants into the JSON that the server expects.
 pub fn read(texts: &[String], file: Option<&str>) -> anyhow::Result<Value> {
     match file {
-        Some(file) => from_file(file),
+        Some(file) => read_grants(file),
         None if texts.is_empty() => Err(Failure::usage("the role has no grants", HINT)),
         None => Ok(json!(texts.iter().map(|text| grant(text)).collect::<anyhow::Result<Vec<Grant>>>()?)),
     }
@@ -30,7 +30,7 @@ pub fn grant_text(grant: &Grant) -> String {
     format!("{} if {}", grant.permission, conditions.join(" and "))
 }
 
-fn from_file(file: &str) -> anyhow::Result<Value> {
+fn read_grants(file: &str) -> anyhow::Result<Value> {
     let text = match file {
         "-" => text_input::read_stdin()?,
         file => text_input::read_file(file.as_ref())?,
@@ -48,14 +48,14 @@ fn from_file(file: &str) -> anyhow::Result<Value> {
 fn grant(text: &str) -> anyhow::Result<Grant> {
     let (permission, conditions) = match text.split_once(" if ") {
         Some((permission, conditions)) => {
-            (permission, conditions.split(" and ").map(condition).collect::<Result<_, _>>()?)
+            (permission, conditions.split(" and ").map(parse_condition).collect::<Result<_, _>>()?)
         }
         None => (text, Vec::new()),
     };
     Ok(Grant { permission: permission.trim().to_owned(), conditions })
 }
 
-fn condition(text: &str) -> anyhow::Result<Condition> {
+fn parse_condition(text: &str) -> anyhow::Result<Condition> {
     let mut words = text.trim().splitn(3, ' ').map(str::to_owned);
     match (words.next(), words.next(), words.next()) {
         (Some(key), Some(operator), Some(value)) => Ok(Condition { key, operator, value }),

@@ -3,8 +3,8 @@
 use api::wire::AgentRunStep;
 
 use super::missing::name_missing;
-use super::result::{outcome, result_text};
-use super::trace::step_text;
+use super::result::{choose_outcome, render_result};
+use super::trace::render_step;
 use crate::client::Client;
 use crate::failure::Outcome;
 use crate::output::Screen;
@@ -13,8 +13,8 @@ use crate::output::Screen;
 const STEP_CHARACTERS_MAX: usize = 400;
 
 pub async fn run(client: &Client, id: &str, screen: Screen) -> anyhow::Result<Outcome> {
-    let mut show = |step: &AgentRunStep| screen.note(step_text(step, STEP_CHARACTERS_MAX));
+    let mut show = |step: &AgentRunStep| screen.note(render_step(step, STEP_CHARACTERS_MAX));
     let run = name_missing(client.follow_agent_run(id, Some(&mut show)).await, id)?;
-    screen.answer(&run.document, || result_text(&run.body))?;
-    Ok(outcome(&run.body))
+    screen.answer(&run.document, || render_result(&run.body))?;
+    Ok(choose_outcome(&run.body))
 }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::follow;
 use crate::client::Client;
-use crate::commands::times::duration;
+use crate::commands::times::parse_duration;
 use crate::commands::{input, not_found};
 use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
@@ -48,7 +48,7 @@ pub struct StartArguments {
     #[arg(long)]
     autonomous: bool,
     /// Time in which a person answers, such as 2h [default: 1w]
-    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
     human_timeout: Option<Duration>,
     /// Print the run's id and do not wait for its end
     #[arg(long, short = 'd')]
@@ -110,8 +110,11 @@ async fn choose_tools(
         return Ok(tools);
     }
     let hint = format!("`lathe agent deploy {slug}` deploys the draft");
-    let listed =
-        not_found::name_missing(client.agent_tools(agent, None).await, &format!("deployed revision of {slug}"), &hint)?;
+    let listed = not_found::name_missing(
+        client.list_agent_tools(agent, None).await,
+        &format!("deployed revision of {slug}"),
+        &hint,
+    )?;
     tools.extend(listed.iter().filter_map(|tool| tool["name"].as_str()).map(str::to_owned));
     tools.extend(CONTROL_TOOLS.map(str::to_owned));
     if !arguments.autonomous {

@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 
 use super::missing::name_missing;
 use crate::client::{Client, StepFilter, read_all};
-use crate::commands::times::past;
+use crate::commands::times::parse_past;
 use crate::failure::Outcome;
-use crate::output::{Screen, clip, printable};
+use crate::output::{Screen, clip, escape_hidden};
 
 #[derive(Debug, Args)]
 pub struct TraceArguments {
@@ -19,10 +19,10 @@ pub struct TraceArguments {
     #[arg(long, value_name = "NAME")]
     milestone: Option<String>,
     /// Only steps since this time: a duration such as 2h, a date, or a time
-    #[arg(long, value_name = "TIME", value_parser = past)]
+    #[arg(long, value_name = "TIME", value_parser = parse_past)]
     since: Option<Timestamp>,
     /// Only steps until this time
-    #[arg(long, value_name = "TIME", value_parser = past)]
+    #[arg(long, value_name = "TIME", value_parser = parse_past)]
     until: Option<Timestamp>,
 }
 
@@ -30,24 +30,24 @@ pub async fn run(client: &Client, arguments: &TraceArguments, screen: Screen) ->
     let TraceArguments { run, milestone, since, until } = arguments;
     let text = |time: &Option<Timestamp>| time.as_ref().map(ToString::to_string);
     let filter = StepFilter { milestone: milestone.clone(), since: text(since), until: text(until) };
-    let documents = name_missing(client.agent_run_steps(run, &filter).await, run)?;
+    let documents = name_missing(client.list_agent_run_steps(run, &filter).await, run)?;
     if screen.is_json() {
-        return screen.document(&json!({ "trace": documents }));
+        return screen.print_document(&json!({ "trace": documents }));
     }
     if documents.is_empty() {
         screen.note("no steps");
         return Ok(Outcome::Done);
     }
     for step in read_all::<AgentRunStep>(&documents)? {
-        screen.line(printable(&step_text(&step, usize::MAX)))?;
+        screen.print_line(escape_hidden(&render_step(&step, usize::MAX)))?;
     }
     Ok(Outcome::Done)
 }
 
 /// Returns the thought, the call and the observation of a step, each on lines of its own.
-pub fn step_text(step: &AgentRunStep, characters_max: usize) -> String {
+pub fn render_step(step: &AgentRunStep, characters_max: usize) -> String {
     let AgentRunStep { number, fields, .. } = step;
-    let text = |name| fields.get(name).map(value_text).unwrap_or_default();
+    let text = |name| fields.get(name).map(render_value).unwrap_or_default();
     let action = text("action");
     let call = if action.is_empty() { action } else { format!("{action} {}", text("action_input")) };
     let outcome = if fields.get("success") == Some(&Value::Bool(false)) { "failed: " } else { "" };
@@ -59,7 +59,7 @@ pub fn step_text(step: &AgentRunStep, characters_max: usize) -> String {
     format!("{number:>4}  {}", shown.join("\n      "))
 }
 
-fn value_text(value: &Value) -> String {
+fn render_value(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
         Value::String(text) => text.clone(),
@@ -79,8 +79,8 @@ mod tests {
             "observation": "two\nlines", "success": false,
         }));
         let expected = "   3  I look.\n      find {\"a\":1}\n      failed: two\n      lines";
-        assert_eq!(step_text(&called, usize::MAX), expected);
+        assert_eq!(render_step(&called, usize::MAX), expected);
         let short = step(json!({"number": 4, "timestamp": "x", "action": "__pause_for_human__", "observation": null}));
-        assert_eq!(step_text(&short, 9), "   4  __pause_…");
+        assert_eq!(render_step(&short, 9), "   4  __pause_…");
     }
 }

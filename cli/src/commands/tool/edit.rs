@@ -16,7 +16,7 @@ use crate::output::Screen;
 #[command(group(ArgGroup::new("change").required(true).multiple(true)))]
 pub struct EditArguments {
     /// The tool's name or id
-    #[arg(add = completion::tools())]
+    #[arg(add = completion::complete_tools())]
     tool: String,
     /// New description
     #[arg(long, group = "change")]

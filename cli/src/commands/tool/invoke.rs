@@ -15,14 +15,14 @@ use crate::output::{RunDisplay, Screen, is_all_succeeded, show_results};
 pub struct InvokeArguments {
     /// The tool's name or id, optionally with a constraint for the newest live version that matches: weather,
     /// weather@1.2.0, weather@1.2, weather@1, weather@^1.2, 'weather@>=1.2,<2'
-    #[arg(value_name = "TOOL[@CONSTRAINT]", add = completion::tools())]
+    #[arg(value_name = "TOOL[@CONSTRAINT]", add = completion::complete_tools())]
     tool: ToolAt,
     #[command(flatten)]
     input: InputArguments,
 }
 
 pub async fn run(client: &Client, arguments: &InvokeArguments, screen: Screen) -> anyhow::Result<Outcome> {
-    let constraint = arguments.tool.or(None)?.unwrap_or_else(Constraint::any);
+    let constraint = arguments.tool.combine(None)?.unwrap_or_else(Constraint::any);
     let inputs = arguments.input.read()?;
     let tool = client.find_tool(&arguments.tool.tool).await?;
     let display = RunDisplay::start(&format!("running {}", tool.name));
@@ -31,9 +31,9 @@ pub async fn run(client: &Client, arguments: &InvokeArguments, screen: Screen) -
     let what = format!("live version of {} that matches {constraint}", tool.name);
     let hint = format!("`lathe tool versions {}` lists its versions", tool.name);
     drop(display);
-    let answer = not_found::name_missing(with_newest(client, &tool, answer).await, &what, &hint)?;
+    let answer = not_found::name_missing(add_newest(client, &tool, answer).await, &what, &hint)?;
     if screen.is_json() {
-        screen.document(&answer.document)?;
+        screen.print_document(&answer.document)?;
     } else {
         show_results(screen, &answer.body.invocation_results)?;
     }
@@ -41,7 +41,7 @@ pub async fn run(client: &Client, arguments: &InvokeArguments, screen: Screen) -
 }
 
 /// Adds the newest live version to the refusal of a deprecated one, or the command that lists all versions if none is live.
-async fn with_newest<T>(client: &Client, tool: &Tool, answer: anyhow::Result<T>) -> anyhow::Result<T> {
+async fn add_newest<T>(client: &Client, tool: &Tool, answer: anyhow::Result<T>) -> anyhow::Result<T> {
     let Err(error) = answer else { return answer };
     let is_deprecated =
         matches!(error.downcast_ref::<Failure>(), Some(failure) if failure.code() == "version_deprecated");
@@ -57,5 +57,5 @@ async fn with_newest<T>(client: &Client, tool: &Tool, answer: anyhow::Result<T>)
         || format!("`lathe tool versions {name}` lists its versions"),
         |newest| format!("`lathe tool invoke {name}@{}` runs the newest live version", newest.version),
     );
-    Err(Failure::advised(error, advice))
+    Err(Failure::add_hint(error, advice))
 }

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::client::{Client, ToolFilter, read_all};
 use crate::failure::Outcome;
-use crate::output::{Screen, table};
+use crate::output::{Screen, render_table};
 
 #[derive(Debug, Args)]
 pub struct ListArguments {
@@ -25,7 +25,7 @@ pub async fn run(client: &Client, arguments: ListArguments, screen: Screen) -> a
     let filter = ToolFilter { deprecated: (!arguments.all).then_some(false), tags: arguments.tags };
     let (documents, has_more) = client.list_tools(&filter, usize::try_from(arguments.limit)?).await?;
     if screen.is_json() {
-        return screen.document(&json!({"tools": documents, "has_more": has_more}));
+        return screen.print_document(&json!({"tools": documents, "has_more": has_more}));
     }
     let tools: Vec<Tool> = read_all(&documents)?;
     if tools.is_empty() {
@@ -36,31 +36,34 @@ pub async fn run(client: &Client, arguments: ListArguments, screen: Screen) -> a
         });
         return Ok(Outcome::Done);
     }
-    screen.line(table(["name", "id", "tags", "variables", "state", "description"], tools.iter().map(row)))?;
+    screen.print_line(render_table(
+        ["name", "id", "tags", "variables", "state", "description"],
+        tools.iter().map(build_row),
+    ))?;
     if has_more {
         screen.note("there are more tools; raise --limit");
     }
     Ok(Outcome::Done)
 }
 
-fn row(tool: &Tool) -> [String; 6] {
+fn build_row(tool: &Tool) -> [String; 6] {
     [
         tool.name.clone(),
         tool.id.clone(),
-        tool.tags.iter().map(tag_text).collect::<Vec<_>>().join(", "),
-        variables_text(tool),
+        tool.tags.iter().map(render_tag).collect::<Vec<_>>().join(", "),
+        join_variables(tool),
         if tool.deprecated { "deprecated" } else { "live" }.to_owned(),
         tool.description.clone(),
     ]
 }
 
 /// The names of a tool's variables.
-pub fn variables_text(tool: &Tool) -> String {
+pub fn join_variables(tool: &Tool) -> String {
     let secrets = tool.secret_envvars.iter().map(|name| format!("{name} (secret)"));
     tool.envvars.iter().cloned().chain(secrets).collect::<Vec<_>>().join(", ")
 }
 
-pub fn tag_text(tag: &ToolTag) -> String {
+pub fn render_tag(tag: &ToolTag) -> String {
     match &tag.value {
         Some(value) => format!("{}={value}", tag.key),
         None => tag.key.clone(),

@@ -4,18 +4,18 @@ use api::wire::{Build, BuildOutcome};
 use clap::{ArgGroup, Args};
 use serde_json::{Value, json};
 
-use super::version_arguments::{name_missing, number};
+use super::version_arguments::{find_number, name_missing};
 use crate::client::Client;
 use crate::commands::constraint::Constraint;
 use crate::commands::{completion, not_found};
 use crate::failure::Outcome;
-use crate::output::{Screen, printable};
+use crate::output::{Screen, escape_hidden};
 
 #[derive(Debug, Args)]
 #[command(group(ArgGroup::new("which").required(true)))]
 pub struct LogArguments {
     /// The tool's name or id
-    #[arg(add = completion::tools())]
+    #[arg(add = completion::complete_tools())]
     tool: String,
     /// The build's id, as a failed publish shows it
     #[arg(value_name = "BUILD_ID", group = "which")]
@@ -28,8 +28,8 @@ pub struct LogArguments {
 pub async fn run(client: &Client, arguments: &LogArguments, screen: Screen) -> anyhow::Result<Outcome> {
     let tool = client.find_tool(&arguments.tool).await?;
     if let Some(constraint) = &arguments.version {
-        let version = number(client, &tool, constraint).await?;
-        let detail = name_missing(client.version_detail(&tool.id, &version).await, &tool, &version)?;
+        let version = find_number(client, &tool, constraint).await?;
+        let detail = name_missing(client.get_version_detail(&tool.id, &version).await, &tool, &version)?;
         let log = detail["build_log"].as_str().unwrap_or_default();
         return screen.answer(&json!({ "version": version, "log": log }), || show_log(log));
     }
@@ -37,10 +37,10 @@ pub async fn run(client: &Client, arguments: &LogArguments, screen: Screen) -> a
     let answer = client.show_build(&tool.id, build).await;
     let hint = "a refused publish shows the id of its build; --version shows the build of a version";
     let answer = not_found::name_missing(answer, &format!("build {build} of {}", tool.name), hint)?;
-    screen.answer(&answer.document, || text(&answer.body, &answer.document))
+    screen.answer(&answer.document, || render_text(&answer.body, &answer.document))
 }
 
-fn text(build: &Build, document: &Value) -> String {
+fn render_text(build: &Build, document: &Value) -> String {
     let state = match &build.outcome {
         BuildOutcome::Failed { stage, .. } => format!("failed in {stage}"),
         BuildOutcome::Succeeded { version, .. } => format!("published version {version}"),
@@ -49,9 +49,9 @@ fn text(build: &Build, document: &Value) -> String {
     };
     let finished_at = build.finished_at.as_deref().unwrap_or("not yet");
     let head = format!("state     {state}\nstarted   {}\nfinished  {finished_at}\n", build.started_at);
-    printable(&format!("{head}\n{}", build.log.trim_end()))
+    escape_hidden(&format!("{head}\n{}", build.log.trim_end()))
 }
 
 fn show_log(log: &str) -> String {
-    printable(log.trim_end())
+    escape_hidden(log.trim_end())
 }

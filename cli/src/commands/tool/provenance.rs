@@ -7,7 +7,7 @@ use crate::output::print_verbatim;
 
 pub async fn run(client: &Client, arguments: &VersionArguments, document: &str) -> anyhow::Result<Outcome> {
     let (tool, version) = arguments.find(client).await?;
-    let text = client.attestation(&tool.id, &version, document).await;
+    let text = client.get_attestation(&tool.id, &version, document).await;
     print_verbatim(&name_missing(text, &tool, &version)?)?;
     Ok(Outcome::Done)
 }

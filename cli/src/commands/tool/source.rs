@@ -6,7 +6,7 @@ use crate::client::Client;
 use crate::commands::prompt;
 use crate::commands::tool::checkout::{Checkout, abbreviate, join_names};
 use crate::failure::{Failure, Outcome};
-use crate::output::{Screen, printable};
+use crate::output::{Screen, escape_hidden};
 
 /// The beginning of the branches from which versions are published.
 pub const RELEASES: &str = "releases/";
@@ -22,7 +22,7 @@ pub struct Wanted<'a> {
 }
 
 /// A pushed branch, and what the checkout has that it lacks.
-pub struct Source {
+pub struct PushedBranch {
     pub branch: String,
     /// `None` for users who may not read the repository.
     tip: Option<String>,
@@ -30,47 +30,47 @@ pub struct Source {
     differences: Vec<String>,
 }
 
-impl Source {
+impl PushedBranch {
     /// Looks up the branch on the server. A checkout counts if it has the organisation's repository as a remote; or the project, and no
     /// repository of another organisation.
     pub async fn find(client: &Client, wanted: &mut Wanted<'_>) -> anyhow::Result<Self> {
-        let address = client.credentials().git_url()?;
+        let address = client.credentials().build_git_url()?;
         let has_project =
             |checkout: &Checkout| checkout.has_directory(wanted.project_path) && !checkout.is_of_others(&address);
-        let concerns = |checkout: &Checkout| has_project(checkout) || checkout.remote(&address).is_some();
+        let concerns = |checkout: &Checkout| has_project(checkout) || checkout.find_remote(&address).is_some();
         wanted.checkout = wanted.checkout.take().filter(concerns);
-        let outside = (wanted.checkout.is_none() && wanted.branch.is_none()).then(|| outside(client, &address));
-        let branch = branch_of(wanted, &client.credentials().organization);
+        let outside = (wanted.checkout.is_none() && wanted.branch.is_none()).then(|| explain_outside(client, &address));
+        let branch = choose_branch(wanted, &client.credentials().organization);
         let push = push_command(address, wanted.checkout.as_ref(), &branch);
-        let tip = match client.branch_tip(&branch).await {
+        let tip = match client.find_branch_tip(&branch).await {
             Ok(Some(tip)) => tip,
-            Ok(None) => return Err(never_pushed(&branch, &push)),
+            Ok(None) => return Err(refuse_unpushed(&branch, &push)),
             Err(error) if is_forbidden(&error) => {
                 return Ok(Self { branch, tip: None, subject: None, differences: outside.into_iter().collect() });
             }
             Err(error) => return Err(error),
         };
-        let subject = wanted.checkout.as_ref().and_then(|checkout| checkout.subject(&tip));
+        let subject = wanted.checkout.as_ref().and_then(|checkout| checkout.find_subject(&tip));
         let checkout = wanted.checkout.as_ref();
-        let differences =
-            checkout.map(|checkout| differences(checkout, wanted, &Pushed { branch: &branch, tip: &tip, push: &push }));
+        let differences = checkout
+            .map(|checkout| find_differences(checkout, wanted, &Pushed { branch: &branch, tip: &tip, push: &push }));
         let differences = outside.into_iter().chain(differences.unwrap_or_default()).collect();
         Ok(Self { branch, tip: Some(tip), subject, differences })
     }
 
     /// Says what is taken, and what the checkout has besides.
     pub fn announce(&self, doing: &str, project_path: &str, screen: Screen) {
-        screen.note(format!("{doing} {project_path} from {}", self.named()));
-        self.differences.iter().for_each(|line| screen.note(format!("  {}", printable(line))));
+        screen.note(format!("{doing} {project_path} from {}", self.describe()));
+        self.differences.iter().for_each(|line| screen.note(format!("  {}", escape_hidden(line))));
     }
 
     /// Says what is published. Asks, or refuses without a terminal, if it differs from what is checked out, unless the user
     /// has decided.
     pub fn confirm(&self, wanted: &Wanted<'_>, screen: Screen) -> anyhow::Result<Outcome> {
-        let what = self.named();
+        let what = self.describe();
         let is_decided = wanted.yes || wanted.branch.is_some() || self.differences.is_empty();
         if !is_decided && !std::io::stdin().is_terminal() {
-            return Err(self.refusal(&what, wanted));
+            return Err(self.refuse(&what, wanted));
         }
         self.announce("publishing", wanted.project_path, screen);
         if is_decided || prompt::confirm(&format!("Publish {what} as it is?"), "add --yes")? {
@@ -84,19 +84,19 @@ impl Source {
     }
 
     /// The differences between the checkout and the branch, as a hint after a refusal.
-    pub fn advice(&self) -> Option<String> {
+    pub fn render_advice(&self) -> Option<String> {
         (!self.differences.is_empty()).then(|| self.differences.join("; "))
     }
 
-    fn named(&self) -> String {
-        let subject = self.subject.as_ref().map(|subject| format!(" ({})", printable(subject)));
+    fn describe(&self) -> String {
+        let subject = self.subject.as_ref().map(|subject| format!(" ({})", escape_hidden(subject)));
         match &self.tip {
             Some(tip) => format!("{}, commit {}{}", self.branch, abbreviate(tip), subject.unwrap_or_default()),
             None => self.branch.clone(),
         }
     }
 
-    fn refusal(&self, what: &str, wanted: &Wanted<'_>) -> anyhow::Error {
+    fn refuse(&self, what: &str, wanted: &Wanted<'_>) -> anyhow::Error {
         if wanted.checkout.is_none() {
             let message = format!("publishing {} from {what}: {}", wanted.project_path, self.differences.join("; "));
             let hint =
@@ -109,13 +109,13 @@ impl Source {
 }
 
 /// Says that no checkout shows which project is meant, and whose repository it is taken from.
-fn outside(client: &Client, address: &str) -> String {
+fn explain_outside(client: &Client, address: &str) -> String {
     let (organization, url) = (&client.credentials().organization, &client.credentials().url);
     format!("this directory is in no clone of the tools of {organization} on {url}: `git clone {address}`")
 }
 
 /// The named branch, else the checked-out one if versions are published from it, else the organisation's.
-fn branch_of(wanted: &Wanted<'_>, organization: &str) -> String {
+fn choose_branch(wanted: &Wanted<'_>, organization: &str) -> String {
     let checked_out = wanted.checkout.as_ref().and_then(|checkout| checkout.branch.as_deref());
     let checked_out = checked_out.filter(|branch| branch.starts_with(RELEASES));
     wanted.branch.or(checked_out).map_or_else(|| format!("{RELEASES}{organization}"), str::to_owned)
@@ -123,13 +123,13 @@ fn branch_of(wanted: &Wanted<'_>, organization: &str) -> String {
 
 /// The command that pushes the checkout to a branch.
 fn push_command(address: String, checkout: Option<&Checkout>, branch: &str) -> String {
-    let remote = checkout.and_then(|checkout| checkout.remote(&address)).unwrap_or(address);
+    let remote = checkout.and_then(|checkout| checkout.find_remote(&address)).unwrap_or(address);
     let is_checked_out = checkout.is_some_and(|checkout| checkout.branch.as_deref() == Some(branch));
     let from = if is_checked_out { String::new() } else { "HEAD:".to_owned() };
     format!("`git push {remote} {from}{branch}`")
 }
 
-fn never_pushed(branch: &str, push: &str) -> anyhow::Error {
+fn refuse_unpushed(branch: &str, push: &str) -> anyhow::Error {
     Failure::coded("unknown_branch", format!("the server has no branch `{branch}`"), format!("push it: {push}"))
 }
 
@@ -145,7 +145,7 @@ struct Pushed<'a> {
 }
 
 /// The differences between the checkout and the branch, each with the command that removes it.
-fn differences(checkout: &Checkout, wanted: &Wanted<'_>, pushed: &Pushed<'_>) -> Vec<String> {
+fn find_differences(checkout: &Checkout, wanted: &Wanted<'_>, pushed: &Pushed<'_>) -> Vec<String> {
     let Pushed { branch, tip, push } = *pushed;
     if let Some(other) = checkout.branch.as_deref().filter(|other| wanted.branch.is_some() && *other != branch) {
         // The user named a branch that is not checked out, so the commits here need not be pushed to it.
@@ -153,7 +153,7 @@ fn differences(checkout: &Checkout, wanted: &Wanted<'_>, pushed: &Pushed<'_>) ->
         return differs.then(|| format!("`{other}` is checked out, not {branch}")).into_iter().collect();
     }
     let mut lines = Vec::new();
-    let counts = if checkout.head == tip { Some((0, 0)) } else { checkout.ahead_and_behind(tip) };
+    let counts = if checkout.head == tip { Some((0, 0)) } else { checkout.count_ahead_and_behind(tip) };
     match counts {
         Some((ahead, behind)) => {
             lines.extend(
@@ -167,10 +167,10 @@ fn differences(checkout: &Checkout, wanted: &Wanted<'_>, pushed: &Pushed<'_>) ->
         None => lines.push(format!("{branch} has commits that this clone does not have: `git fetch`, then compare")),
     }
     if !lines.is_empty() {
-        lines.extend(elsewhere(checkout, branch));
+        lines.extend(explain_other_branch(checkout, branch));
     }
     lines.extend(explain_missing(checkout, wanted.project_path));
-    let files = checkout.changed_files(wanted.project_path);
+    let files = checkout.list_changed_files(wanted.project_path);
     lines.extend(describe_count(files.len() as u64, "file", "").map(|count| {
         let (files, path) = (join_names(&files), wanted.project_path);
         format!("{count} not committed ({files}): `git add {path} && git commit`, then {push}")
@@ -183,7 +183,7 @@ fn explain_missing(checkout: &Checkout, project_path: &str) -> Option<String> {
     if checkout.has_directory(project_path) {
         return None;
     }
-    let projects = checkout.projects();
+    let projects = checkout.find_projects();
     let name = |project: &String| format!("--path {project}");
     let others = if projects.is_empty() {
         String::new()
@@ -194,7 +194,7 @@ fn explain_missing(checkout: &Checkout, project_path: &str) -> Option<String> {
 }
 
 /// Says that another branch than the published one is checked out.
-fn elsewhere(checkout: &Checkout, branch: &str) -> Option<String> {
+fn explain_other_branch(checkout: &Checkout, branch: &str) -> Option<String> {
     match &checkout.branch {
         Some(checked_out) if checked_out == branch => None,
         Some(checked_out) => Some(format!("`{checked_out}` is checked out; versions are published from {RELEASES}…")),
@@ -216,7 +216,10 @@ mod tests {
     fn the_branch_is_the_named_the_checked_out_or_the_organisations() {
         let branch = |named: Option<&str>, checked_out: Option<&str>| {
             let checkout = Checkout::for_tests(checked_out);
-            branch_of(&Wanted { project_path: "tools/a", checkout: Some(checkout), branch: named, yes: false }, "acme")
+            choose_branch(
+                &Wanted { project_path: "tools/a", checkout: Some(checkout), branch: named, yes: false },
+                "acme",
+            )
         };
         assert_eq!(branch(None, Some("releases/eu")), "releases/eu");
         assert_eq!(branch(Some("releases/us"), Some("releases/eu")), "releases/us");

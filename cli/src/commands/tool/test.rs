@@ -18,7 +18,7 @@ use crate::output::Screen;
 
 pub async fn run(arguments: &TestArguments, home: &Home, screen: Screen) -> anyhow::Result<Outcome> {
     if arguments.pushed || arguments.branch.is_some() {
-        return pushed::run(&home.client()?, arguments, screen).await;
+        return pushed::run(&home.build_client()?, arguments, screen).await;
     }
     let tester = LocalTester::open(arguments, screen)?;
     if arguments.watch {

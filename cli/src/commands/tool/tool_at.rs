@@ -14,7 +14,7 @@ pub struct ToolAt {
 
 impl ToolAt {
     /// The versions after `@`, or those of an argument.
-    pub fn or(&self, argument: Option<&Constraint>) -> anyhow::Result<Option<Constraint>> {
+    pub fn combine(&self, argument: Option<&Constraint>) -> anyhow::Result<Option<Constraint>> {
         match (&self.at, argument) {
             (Some(at), Some(argument)) => Err(Failure::usage(
                 format!("two versions of {} are given: {at} and {argument}", self.tool),
@@ -44,7 +44,7 @@ mod tests {
         let read = |text: &str| {
             let tool: ToolAt = text.parse().expect("a tool");
             assert_eq!(tool.tool, "weather");
-            tool.or(None).expect("one version").map(|at| at.to_string())
+            tool.combine(None).expect("one version").map(|at| at.to_string())
         };
         assert_eq!((read("weather"), read("weather@")), (None, None));
         assert_eq!(read("weather@>=1.2,<2").as_deref(), Some(">=1.2,<2"));
@@ -55,8 +55,8 @@ mod tests {
     #[test]
     fn a_version_is_given_once() {
         let (tool, one): (ToolAt, Constraint) = ("weather@1".parse().expect("a tool"), Constraint::any());
-        assert!(tool.or(Some(&one)).is_err());
+        assert!(tool.combine(Some(&one)).is_err());
         let tool: ToolAt = "weather".parse().expect("a tool");
-        assert_eq!(tool.or(Some(&one)).expect("one version"), Some(one));
+        assert_eq!(tool.combine(Some(&one)).expect("one version"), Some(one));
     }
 }

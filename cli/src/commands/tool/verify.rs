@@ -6,7 +6,7 @@ use clap::Args;
 use super::version_arguments::{VersionArguments, name_missing};
 use crate::client::Client;
 use crate::failure::Outcome;
-use crate::output::{BuildDisplay, Screen, clip, printable};
+use crate::output::{BuildDisplay, Screen, clip, escape_hidden};
 
 /// Maximum length of a value in a difference.
 const TEXT_CHARACTERS_MAX: usize = 500;
@@ -26,12 +26,12 @@ pub async fn run(client: &Client, arguments: &VerifyArguments, screen: Screen) -
     let answer = client.verify_version(&tool.id, &version, |event| display.show(event)).await;
     drop(display);
     let answer = name_missing(answer, &tool, &version)?;
-    screen.answer(&answer.document, || text(&answer.body))?;
+    screen.answer(&answer.document, || render_text(&answer.body))?;
     let is_right = answer.body.identical && answer.body.signed;
     Ok(if is_right { Outcome::Done } else { Outcome::Failed })
 }
 
-fn text(found: &Verification) -> String {
+fn render_text(found: &Verification) -> String {
     let mut lines = vec![if found.identical { "identical" } else { "different" }.to_owned()];
     for difference in &found.differences {
         lines.push(difference.what.clone());
@@ -40,7 +40,7 @@ fn text(found: &Verification) -> String {
     }
     let signature = if found.signed { "valid" } else { "INVALID" };
     lines.push(format!("the signature of the provenance is {signature}"));
-    printable(&lines.join("\n"))
+    escape_hidden(&lines.join("\n"))
 }
 
 #[cfg(test)]
@@ -51,7 +51,7 @@ mod tests {
 
     #[test]
     fn differences_are_listed() {
-        let shown = |value| text(&serde_json::from_value(value).expect("a verification"));
+        let shown = |value| render_text(&serde_json::from_value(value).expect("a verification"));
         let same = json!({"identical": true, "differences": [], "signed": true});
         assert_eq!(shown(same), "identical\nthe signature of the provenance is valid");
         let difference = json!({"what": "bundle_digest", "published": "a", "rebuilt": "b"});

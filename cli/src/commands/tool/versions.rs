@@ -9,7 +9,7 @@ use crate::client::{Client, VersionFilter, read_all};
 use crate::commands::completion;
 use crate::commands::constraint::Constraint;
 use crate::failure::Outcome;
-use crate::output::{Screen, table, to_the_second};
+use crate::output::{Screen, cut_to_second, render_table};
 
 /// Length of an abbreviated commit hash.
 const COMMIT_CHARACTERS: usize = 12;
@@ -17,7 +17,7 @@ const COMMIT_CHARACTERS: usize = 12;
 #[derive(Debug, Args)]
 pub struct VersionsArguments {
     /// The tool's name or id, optionally with a constraint as --versions takes it: weather@1
-    #[arg(value_name = "TOOL[@CONSTRAINT]", add = completion::tools())]
+    #[arg(value_name = "TOOL[@CONSTRAINT]", add = completion::complete_tools())]
     tool: ToolAt,
     /// Only versions that match this constraint, such as 1, ^1.2 or '>=1.2,<2'
     #[arg(long, value_name = "CONSTRAINT")]
@@ -28,7 +28,7 @@ pub struct VersionsArguments {
 }
 
 pub async fn run(client: &Client, arguments: VersionsArguments, screen: Screen) -> anyhow::Result<Outcome> {
-    let versions = arguments.tool.or(arguments.versions.as_ref())?;
+    let versions = arguments.tool.combine(arguments.versions.as_ref())?;
     let tool = client.find_tool(&arguments.tool.tool).await?;
     let filter = VersionFilter {
         constraint: versions.map(|constraint| constraint.to_string()),
@@ -36,25 +36,27 @@ pub async fn run(client: &Client, arguments: VersionsArguments, screen: Screen) 
     };
     let documents = client.list_versions(&tool.id, &filter).await?;
     if screen.is_json() {
-        return screen.document(&json!({ "tool_versions": documents }));
+        return screen.print_document(&json!({ "tool_versions": documents }));
     }
     let versions: Vec<ToolVersion> = read_all(&documents)?;
     if versions.is_empty() {
         screen.note("no versions");
         return Ok(Outcome::Done);
     }
-    screen
-        .line(table(["version", "state", "commit", "directory", "published by", "when"], versions.iter().map(row)))?;
+    screen.print_line(render_table(
+        ["version", "state", "commit", "directory", "published by", "when"],
+        versions.iter().map(build_row),
+    ))?;
     Ok(Outcome::Done)
 }
 
-fn row(version: &ToolVersion) -> [String; 6] {
+fn build_row(version: &ToolVersion) -> [String; 6] {
     [
         version.version.to_string(),
         if version.deprecated { "deprecated" } else { "live" }.to_owned(),
         version.tool_commit_hash.chars().take(COMMIT_CHARACTERS).collect(),
         version.project_directory.clone(),
         version.creator.user_id.clone(),
-        to_the_second(&version.created_at),
+        cut_to_second(&version.created_at),
     ]
 }

@@ -4,7 +4,7 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
 use crate::commands::prompt;
-use crate::commands::tool::git;
+use crate::commands::tool::run_git;
 use crate::failure::Failure;
 
 /// The folder of the tools, and the manifest of a Python project.
@@ -19,20 +19,20 @@ pub struct Project {
 
 /// Chooses the named project, all, the one around the current directory, or those that the user names.
 pub fn choose(tool: Option<&str>, is_all: bool) -> anyhow::Result<Vec<Project>> {
-    let top = git(Path::new("."), &["rev-parse", "--show-toplevel"])
+    let top = run_git(Path::new("."), &["rev-parse", "--show-toplevel"])
         .map_or_else(std::env::current_dir, |top| Ok(top.into()))?;
     let found = find_projects(&top);
     if let Some(name) = tool {
         return pick(found, name).map(|project| vec![project]);
     }
     if is_all {
-        return if found.is_empty() { Err(no_projects(&top)) } else { Ok(found) };
+        return if found.is_empty() { Err(refuse_no_projects(&top)) } else { Ok(found) };
     }
-    if let Some(project) = project_around(&std::env::current_dir()?, &top) {
+    if let Some(project) = find_project_around(&std::env::current_dir()?, &top) {
         return Ok(vec![project]);
     }
     if found.is_empty() {
-        return Err(no_projects(&top));
+        return Err(refuse_no_projects(&top));
     }
     let names = found.iter().map(|project| project.name.as_str()).collect::<Vec<_>>().join(", ");
     if !std::io::stdin().is_terminal() {
@@ -57,7 +57,7 @@ fn find_projects(top: &Path) -> Vec<Project> {
 }
 
 /// The project that has a directory, not above `top`.
-fn project_around(directory: &Path, top: &Path) -> Option<Project> {
+fn find_project_around(directory: &Path, top: &Path) -> Option<Project> {
     let within = directory.ancestors().take_while(|ancestor| ancestor.starts_with(top));
     let found = within.into_iter().find(|ancestor| ancestor.join(MANIFEST).is_file())?;
     let name = found.file_name()?.to_string_lossy().into_owned();
@@ -75,7 +75,7 @@ fn pick(found: Vec<Project>, name: &str) -> anyhow::Result<Project> {
     })
 }
 
-fn no_projects(top: &Path) -> anyhow::Error {
+fn refuse_no_projects(top: &Path) -> anyhow::Error {
     let message = format!("{} has no Python projects", top.join(TOOLS).display());
     Failure::coded(
         "not_found",

@@ -29,7 +29,7 @@ impl Uv {
         let asked = Command::new(&program).arg("--version").stdin(Stdio::null()).output();
         let asked = asked.with_context(|| format!("starting {}", program.display()))?;
         let text = String::from_utf8_lossy(&asked.stdout);
-        match version(&text) {
+        match parse_version(&text) {
             Some(found) if found >= VERSION_MIN => Ok(Self { program, is_verbose }),
             Some([major, minor, patch]) => {
                 let path = program.display();
@@ -74,7 +74,7 @@ impl Uv {
 }
 
 /// Reads the version in a text such as `uv 0.10.2 (x86_64-unknown-linux-gnu)`.
-fn version(text: &str) -> Option<[u64; 3]> {
+fn parse_version(text: &str) -> Option<[u64; 3]> {
     let number = text.trim().strip_prefix("uv ")?.split([' ', '-', '+']).next()?;
     let mut parts = number.split('.').map(|part| part.parse().ok());
     Some([parts.next()??, parts.next()??, parts.next()??])
@@ -86,9 +86,9 @@ mod tests {
 
     #[test]
     fn versions_are_compared_by_their_numbers() {
-        assert_eq!(version("uv 0.10.2 (x86_64-unknown-linux-gnu)\n"), Some([0, 10, 2]));
-        assert_eq!(version("uv 1.0.0-rc.1"), Some([1, 0, 0]));
-        assert!(version("uv 0.9.30").is_some_and(|old| old < VERSION_MIN));
-        assert_eq!((version("pip 25.0"), version("uv new"), version("")), (None, None, None));
+        assert_eq!(parse_version("uv 0.10.2 (x86_64-unknown-linux-gnu)\n"), Some([0, 10, 2]));
+        assert_eq!(parse_version("uv 1.0.0-rc.1"), Some([1, 0, 0]));
+        assert!(parse_version("uv 0.9.30").is_some_and(|old| old < VERSION_MIN));
+        assert_eq!((parse_version("pip 25.0"), parse_version("uv new"), parse_version("")), (None, None, None));
     }
 }

@@ -8,7 +8,7 @@ use crate::client::Client;
 use crate::commands::input;
 use crate::commands::not_found::{self, Wanted};
 use crate::failure::Outcome;
-use crate::output::{Screen, table, to_the_second};
+use crate::output::{Screen, cut_to_second, render_table};
 
 const USERS_HINT: &str = "`lathe user list` lists the users";
 
@@ -75,25 +75,25 @@ impl Owner {
 async fn list(client: &Client, owner: &Owner, screen: Screen) -> anyhow::Result<Outcome> {
     let answer = owner.name_missing(client.list_user_variables(owner.id()).await)?;
     if screen.is_json() {
-        return screen.document(&answer.document);
+        return screen.print_document(&answer.document);
     }
     let variables = answer.body.variables;
     if variables.is_empty() {
         screen.note("no variables; `lathe user variable set NAME=VALUE` sets one");
         return Ok(Outcome::Done);
     }
-    screen.line(table(["name", "value", "set by", "set at"], variables.iter().map(row)))?;
+    screen.print_line(render_table(["name", "value", "set by", "set at"], variables.iter().map(build_row)))?;
     Ok(Outcome::Done)
 }
 
-fn row(variable: &UserVariable) -> [String; 4] {
+fn build_row(variable: &UserVariable) -> [String; 4] {
     let UserVariable { name, value, updated_by, updated_at, .. } = variable;
     let value = value.clone().unwrap_or_else(|| "(sensitive)".to_owned());
-    [name.clone(), value, updated_by.clone(), to_the_second(updated_at)]
+    [name.clone(), value, updated_by.clone(), cut_to_second(updated_at)]
 }
 
 async fn set(client: &Client, arguments: &SetArguments, screen: Screen) -> anyhow::Result<Outcome> {
-    let variables = input::pairs(&arguments.variables)?;
+    let variables = input::read_pairs(&arguments.variables)?;
     for (name, value) in &variables {
         let body = json!({"name": name, "value": value, "is_sensitive": arguments.sensitive});
         arguments.owner.name_missing(client.set_user_variable(arguments.owner.id(), body).await)?;

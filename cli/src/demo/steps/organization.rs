@@ -29,13 +29,13 @@ pub async fn create(environment: &mut Environment, url: &str) -> anyhow::Result<
         api_key_id: key.api_key_id,
         api_key: SecretText::new(key.api_key.expose().to_owned()),
     })?;
-    environment.client()?.token().await?;
+    environment.client()?.get_token().await?;
     Ok(StepResult::new((), result))
 }
 
 pub async fn sign_in(environment: &mut Environment, login: &Credentials) -> anyhow::Result<StepResult<()>> {
     environment.log_in(login.clone())?;
-    environment.client()?.token().await?;
+    environment.client()?.get_token().await?;
     Ok(StepResult::new(
         (),
         format!("{} of {} at {}", login.user_id.as_deref().unwrap_or_default(), login.organization, login.url),

@@ -21,7 +21,7 @@ const SIMULATED: &str = "Radia";
 
 pub async fn test_branch(environment: &Environment) -> anyhow::Result<StepResult<()>> {
     let request = TestTool {
-        inputs: vec![input(&json!({"name": "Ada"}), InvocationMode::Regular)],
+        inputs: vec![build_input(&json!({"name": "Ada"}), InvocationMode::Regular)],
         commit_branch: branch().parse()?,
         project_path: project_path().parse()?,
         required_envvars: BTreeMap::new(),
@@ -40,7 +40,7 @@ pub async fn test_branch(environment: &Environment) -> anyhow::Result<StepResult
 }
 
 pub async fn invoke_ten(environment: &Environment, tool_id: &str) -> anyhow::Result<StepResult<()>> {
-    let inputs: Vec<Input> = GUESTS.into_iter().map(guest).collect();
+    let inputs: Vec<Input> = GUESTS.into_iter().map(build_guest_input).collect();
     let display = RunDisplay::start("running");
     let mut status_events = 0_usize;
     let show = |event: &Event| {
@@ -79,13 +79,13 @@ fn check_simulated(results: &[InvocationResult]) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn guest(name: &str) -> Input {
+fn build_guest_input(name: &str) -> Input {
     let language = if name == "Frances" { "fr" } else { "en" };
     let mode = if name == SIMULATED { InvocationMode::ConversationSimulation } else { InvocationMode::Regular };
-    input(&json!({"name": name, "language": language}), mode)
+    build_input(&json!({"name": name, "language": language}), mode)
 }
 
-fn input(parameters: &Value, mode: InvocationMode) -> Input {
+fn build_input(parameters: &Value, mode: InvocationMode) -> Input {
     Input {
         input_parameters: parameters.as_object().map(Into::into).unwrap_or_default(),
         invocation_mode: mode,

@@ -9,11 +9,11 @@ use crate::demo::steps::second_version;
 use crate::projects::write_project;
 
 pub async fn clone(environment: &Environment) -> anyhow::Result<StepResult<()>> {
-    let url = environment.client()?.credentials().git_url()?;
+    let url = environment.client()?.credentials().build_git_url()?;
     let repository = environment.repository();
     let directory = repository.to_string_lossy();
-    environment.git()?.run(environment.root(), &["clone", "--quiet", &url, &directory]).await?;
-    let tip = environment.git()?.run(&repository, &["log", "-1", "--format=%h %s"]).await?;
+    environment.find_git()?.run(environment.root(), &["clone", "--quiet", &url, &directory]).await?;
+    let tip = environment.find_git()?.run(&repository, &["log", "-1", "--format=%h %s"]).await?;
     Ok(StepResult::new((), format!("main is at {tip}")))
 }
 
@@ -33,7 +33,7 @@ pub async fn push_second(environment: &Environment) -> anyhow::Result<StepResult
 }
 
 async fn push(environment: &Environment, message: &str) -> anyhow::Result<StepResult<()>> {
-    let git = environment.git()?;
+    let git = environment.find_git()?;
     let repository = environment.repository();
     let commit = git.commit_all(&repository, message).await?;
     let target = format!("HEAD:{}", branch());

@@ -42,7 +42,7 @@ type Content = (Digest, u64);
 
 impl ContentsCopy<'_> {
     /// Returns the contents, and those that are to be copied.
-    pub async fn missing(&self) -> anyhow::Result<(Vec<Content>, Vec<Content>)> {
+    pub async fn find_missing(&self) -> anyhow::Result<(Vec<Content>, Vec<Content>)> {
         let present: HashSet<Content> = self.list(self.to).await?.into_iter().collect();
         let all = self.list(self.from).await?;
         let missing = all.iter().filter(|content| !present.contains(*content)).copied().collect();
@@ -51,7 +51,7 @@ impl ContentsCopy<'_> {
 
     /// Copies what is missing. Returns the number of contents that were copied.
     pub async fn copy(&self, report: ContentsObserver<'_>) -> anyhow::Result<u64> {
-        let (_, missing) = self.missing().await?;
+        let (_, missing) = self.find_missing().await?;
         let total = missing.len() as u64;
         let mut copies =
             stream::iter(missing).map(|(digest, _)| self.copy_one(digest)).buffer_unordered(self.parallel());

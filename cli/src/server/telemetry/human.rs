@@ -16,7 +16,7 @@ use tracing_subscriber::fmt::{FormatFields, MakeWriter};
 use tracing_subscriber::registry::LookupSpan;
 use tracing_subscriber::{Layer, fmt as log};
 
-pub(super) fn layer<S, W>(writer: W, has_colours: bool) -> impl Layer<S> + Send + Sync
+pub(super) fn build_layer<S, W>(writer: W, has_colours: bool) -> impl Layer<S> + Send + Sync
 where
     S: Subscriber + for<'a> LookupSpan<'a>,
     W: for<'a> MakeWriter<'a> + Send + Sync + 'static,
@@ -144,16 +144,16 @@ mod tests {
     }
 
     /// Returns the log of a function.
-    fn logged(has_colours: bool, logging: impl FnOnce()) -> String {
+    fn collect_log(has_colours: bool, logging: impl FnOnce()) -> String {
         let written = Written::default();
         let writer = written.clone();
-        let subscriber = tracing_subscriber::registry().with(layer(move || writer.clone(), has_colours));
+        let subscriber = tracing_subscriber::registry().with(build_layer(move || writer.clone(), has_colours));
         tracing::subscriber::with_default(subscriber, logging);
         let bytes = written.0.lock().clone();
         String::from_utf8(bytes).unwrap()
     }
 
-    fn hostile() -> String {
+    fn build_hostile_text() -> String {
         let controls = (0..=0x9f).filter_map(char::from_u32).filter(|character| character.is_control());
         let controls: String = controls.collect();
         format!(
@@ -162,8 +162,8 @@ mod tests {
     }
 
     fn log_hostile() {
-        let text = hostile();
-        let error = io::Error::other(hostile());
+        let text = build_hostile_text();
+        let error = io::Error::other(build_hostile_text());
         let span = tracing::error_span!("run", tool = %text, kind = text, later = tracing::field::Empty);
         let _entered = span.enter();
         span.record("later", tracing::field::display(&text));
@@ -173,7 +173,7 @@ mod tests {
 
     #[test]
     fn values_and_messages_have_no_control_characters() {
-        let log = logged(false, log_hostile);
+        let log = collect_log(false, log_hostile);
         assert_eq!(log.lines().count(), 2, "{log:?}");
         assert!(log.ends_with('\n'));
         let is_bad = registry::is_hidden;
@@ -183,21 +183,21 @@ mod tests {
 
     #[test]
     fn only_the_formatter_writes_colours() {
-        let log = logged(true, log_hostile);
+        let log = collect_log(true, log_hostile);
         assert!(log.contains("\x1b[31mERROR"), "{log:?}");
         assert!(!log.contains("\x1b[2J") && log.lines().count() == 2, "{log:?}");
     }
 
     #[test]
     fn printable_text_is_not_changed() {
-        let log = logged(false, || tracing::info!(path = %r"a\b", name = "Zoë", "it's 100 % \"done\""));
+        let log = collect_log(false, || tracing::info!(path = %r"a\b", name = "Zoë", "it's 100 % \"done\""));
         assert!(log.ends_with("it's 100 % \"done\" path=a\\b name=\"Zoë\"\n"), "{log}");
     }
 
     #[test]
     fn fields_have_the_format_of_tracing_subscriber() {
         let sourced = io::Error::other(io::Error::new(io::ErrorKind::NotFound, io::Error::other("the cause")));
-        let ours = logged(false, || log_all(&sourced));
+        let ours = collect_log(false, || log_all(&sourced));
         let usual = Written::default();
         let writer = usual.clone();
         let layer = log::layer().with_ansi(false).with_writer(move || writer.clone());

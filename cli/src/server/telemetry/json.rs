@@ -8,7 +8,7 @@ use tracing_subscriber::fmt::MakeWriter;
 use tracing_subscriber::registry::LookupSpan;
 use tracing_subscriber::{Layer, fmt};
 
-pub(super) fn layer<S, W>(writer: W) -> impl Layer<S> + Send + Sync
+pub(super) fn build_layer<S, W>(writer: W) -> impl Layer<S> + Send + Sync
 where
     S: Subscriber + for<'a> LookupSpan<'a>,
     W: for<'a> MakeWriter<'a> + Send + Sync + 'static,
@@ -76,7 +76,7 @@ mod tests {
     fn a_line_has_no_hidden_characters_and_the_same_value() {
         let written = Written::default();
         let writer = written.clone();
-        let subscriber = tracing_subscriber::registry().with(layer(move || writer.clone()));
+        let subscriber = tracing_subscriber::registry().with(build_layer(move || writer.clone()));
         let text = "Zoë \u{202e}\u{9b}2J\u{e0041}\u{3164}";
         tracing::subscriber::with_default(subscriber, || tracing::info!(text, "done"));
         let line = String::from_utf8(written.0.lock().clone()).expect("UTF-8");

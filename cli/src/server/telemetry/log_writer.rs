@@ -36,11 +36,11 @@ pub fn start() -> (LogWriter, WorkerGuard) {
     // Fails only for a second log of the process, which cannot start anyway.
     let _ = LINES_DROPPED.set(lines.error_counter());
     let stderr: fn() -> Stderr = io::stderr;
-    (by_level(stderr, lines), guard)
+    (split_by_level(stderr, lines), guard)
 }
 
 /// Returns the lines of this process that were dropped, since stderr's reader was too slow.
-pub fn lines_dropped() -> u64 {
+pub fn count_dropped_lines() -> u64 {
     LINES_DROPPED.get().map_or(0, |counter| counter.dropped_lines() as u64)
 }
 
@@ -66,7 +66,7 @@ impl<W: Write> Write for PausingWriter<W> {
     }
 }
 
-fn by_level<U: for<'w> MakeWriter<'w>>(urgent: U, others: NonBlocking) -> ByLevel<U> {
+fn split_by_level<U: for<'w> MakeWriter<'w>>(urgent: U, others: NonBlocking) -> ByLevel<U> {
     urgent.with_max_level(Level::WARN).or_else(others)
 }
 
@@ -122,7 +122,7 @@ mod tests {
         }
 
         /// Returns the writes after the end of the thread, which then drops its output.
-        fn released(self) -> Vec<String> {
+        fn release(self) -> Vec<String> {
             drop((self.release, self.lines, self.guard));
             while self.has_started.recv().is_ok() {}
             self.writes.lock().clone()
@@ -134,7 +134,7 @@ mod tests {
         let mut log = StuckLog::start();
         let lines: Vec<_> = (0..500).map(|number| format!("{number}\n")).collect();
         lines.iter().for_each(|line| log.lines.write_all(line.as_bytes()).unwrap());
-        let writes = log.released();
+        let writes = log.release();
         assert_eq!(writes.concat(), format!("first\n{}", lines.concat()));
         assert!(writes.len() < 10, "{} writes", writes.len());
     }
@@ -144,22 +144,22 @@ mod tests {
         let mut log = StuckLog::start();
         (0..WAITING_LINES_MAX + 7).for_each(|_| log.lines.write_all(b"x").unwrap());
         assert_eq!(log.lines.error_counter().dropped_lines(), 7);
-        assert_eq!(log.released().concat().len(), "first\n".len() + WAITING_LINES_MAX);
+        assert_eq!(log.release().concat().len(), "first\n".len() + WAITING_LINES_MAX);
     }
 
     #[test]
     fn warnings_do_not_wait_for_the_thread() {
         let log = StuckLog::start();
         let urgent = NamedTempFile::new().unwrap();
-        let writer = by_level(urgent.reopen().unwrap(), log.lines.clone());
-        let subscriber = tracing_subscriber::registry().with(human::layer(writer, false));
+        let writer = split_by_level(urgent.reopen().unwrap(), log.lines.clone());
+        let subscriber = tracing_subscriber::registry().with(human::build_layer(writer, false));
         tracing::subscriber::with_default(subscriber, || {
             tracing::info!("later");
             tracing::warn!("at once");
         });
         let urgent = std::fs::read_to_string(urgent.path()).unwrap();
         assert!(urgent.contains("at once") && !urgent.contains("later"), "{urgent}");
-        let others = log.released().concat();
+        let others = log.release().concat();
         assert!(others.contains("later") && !others.contains("at once"), "{others}");
     }
 }

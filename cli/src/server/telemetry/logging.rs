@@ -66,15 +66,15 @@ pub struct Telemetry {
 impl Telemetry {
     /// Starts the log, and the export of spans if there is an endpoint. Must be called on the runtime that exports.
     pub fn start(settings: &LogSettings, otlp_endpoint: Option<&str>) -> anyhow::Result<Self> {
-        let traces = otlp_endpoint.map(otlp::provider).transpose()?;
-        let filter = filter(settings.log.as_deref().unwrap_or(LOG_DEFAULT))?;
+        let traces = otlp_endpoint.map(otlp::build_provider).transpose()?;
+        let filter = parse_filter(settings.log.as_deref().unwrap_or(LOG_DEFAULT))?;
         let (writer, _log) = log_writer::start();
-        let log = log(settings.log_format.unwrap_or_default(), writer);
+        let log = build_log_layer(settings.log_format.unwrap_or_default(), writer);
         let started = match &traces {
             // One filter for all layers: a filter of a single layer is asked about each span again.
             None => tracing_subscriber::registry().with(log).with(filter).try_init(),
             Some(traces) => {
-                tracing_subscriber::registry().with(log.with_filter(filter)).with(exported(traces)).try_init()
+                tracing_subscriber::registry().with(log.with_filter(filter)).with(build_export_layer(traces)).try_init()
             }
         };
         started.map_err(|error| anyhow::anyhow!("starting the log: {error}"))?;
@@ -107,7 +107,7 @@ pub fn log_for_demo() -> anyhow::Result<Telemetry> {
 /// The MCP SDK. It logs several messages for each request, which the log has only when a directive names it.
 const MCP_SDK: &str = "rmcp";
 
-fn exported<S>(traces: &SdkTracerProvider) -> impl Layer<S> + use<S>
+fn build_export_layer<S>(traces: &SdkTracerProvider) -> impl Layer<S> + use<S>
 where
     S: Subscriber + for<'a> LookupSpan<'a>,
 {
@@ -116,7 +116,7 @@ where
     layer.with_filter(filter_fn(is_traced).with_max_level_hint(LevelFilter::DEBUG))
 }
 
-fn filter(directives: &str) -> anyhow::Result<Targets> {
+fn parse_filter(directives: &str) -> anyhow::Result<Targets> {
     let targets: Targets = directives.parse().map_err(|error| {
         Failure::usage(
             format!("`{directives}` is not a log directive: {error}"),
@@ -127,10 +127,10 @@ fn filter(directives: &str) -> anyhow::Result<Targets> {
     Ok(if names_sdk { targets } else { targets.with_target(MCP_SDK, LevelFilter::ERROR) })
 }
 
-fn log(format: LogFormat, writer: LogWriter) -> Box<dyn Layer<Registry> + Send + Sync> {
+fn build_log_layer(format: LogFormat, writer: LogWriter) -> Box<dyn Layer<Registry> + Send + Sync> {
     match format {
-        LogFormat::Human => human::layer(writer, is_colour_wanted()).boxed(),
-        LogFormat::Json => json::layer(writer).boxed(),
+        LogFormat::Human => human::build_layer(writer, is_colour_wanted()).boxed(),
+        LogFormat::Json => json::build_layer(writer).boxed(),
     }
 }
 

@@ -8,7 +8,7 @@ use metrics::{counter, describe_counter};
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 use metrics_process::Collector;
 
-use super::log_writer::lines_dropped;
+use super::log_writer::count_dropped_lines;
 
 const LOG_LINES_DROPPED: &str = "lathe_log_lines_dropped_total";
 
@@ -55,7 +55,7 @@ impl Metrics {
     /// Returns the current values in the Prometheus text format.
     pub fn render(&self) -> String {
         self.process.collect();
-        counter!(LOG_LINES_DROPPED).absolute(lines_dropped());
+        counter!(LOG_LINES_DROPPED).absolute(count_dropped_lines());
         self.recorder.render()
     }
 

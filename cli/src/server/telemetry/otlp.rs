@@ -24,8 +24,8 @@ const EXPORT_TIME_MAX: Duration = Duration::from_secs(10);
 const SERVICE: &str = "lathe";
 
 /// Builds a tracer provider that exports to the collector at `endpoint`.
-pub fn provider(endpoint: &str) -> anyhow::Result<SdkTracerProvider> {
-    let url = traces_url(endpoint)?;
+pub fn build_provider(endpoint: &str) -> anyhow::Result<SdkTracerProvider> {
+    let url = build_traces_url(endpoint)?;
     let client =
         reqwest::Client::builder().timeout(EXPORT_TIME_MAX).build().context("building the HTTP client for traces")?;
     let exporter = SpanExporter::builder()
@@ -36,10 +36,10 @@ pub fn provider(endpoint: &str) -> anyhow::Result<SdkTracerProvider> {
         .with_timeout(EXPORT_TIME_MAX)
         .build()
         .context("building the exporter of traces")?;
-    Ok(SdkTracerProvider::builder().with_batch_exporter(exporter).with_resource(resource()).build())
+    Ok(SdkTracerProvider::builder().with_batch_exporter(exporter).with_resource(describe_resource()).build())
 }
 
-fn traces_url(endpoint: &str) -> anyhow::Result<String> {
+fn build_traces_url(endpoint: &str) -> anyhow::Result<String> {
     let refused = |reason: String| {
         Failure::usage(
             format!("`{endpoint}` is not an endpoint for traces: {reason}"),
@@ -53,7 +53,7 @@ fn traces_url(endpoint: &str) -> anyhow::Result<String> {
     Ok(format!("{}/{TRACES_PATH}", endpoint.trim_end_matches('/')))
 }
 
-fn resource() -> Resource {
+fn describe_resource() -> Resource {
     let is_named =
         |variable: &str, part: &str| env::var(variable).is_ok_and(|value| !value.is_empty() && value.contains(part));
     let builder =
@@ -95,12 +95,12 @@ async fn send(client: reqwest::Client, request: Request<Bytes>) -> Result<Respon
 
 #[cfg(test)]
 mod tests {
-    use super::traces_url;
+    use super::build_traces_url;
 
     #[test]
     fn an_endpoint_is_the_address_of_a_collector() {
         let check = |endpoint: &str, expect: Option<&str>| {
-            assert_eq!(traces_url(endpoint).ok().as_deref(), expect, "{endpoint}");
+            assert_eq!(build_traces_url(endpoint).ok().as_deref(), expect, "{endpoint}");
         };
         check("http://127.0.0.1:4318", Some("http://127.0.0.1:4318/v1/traces"));
         check("https://collector.example/otlp/", Some("https://collector.example/otlp/v1/traces"));

@@ -69,8 +69,11 @@ fn watch(runtime: &Handle, is_over: &AtomicBool) {
         park_timeout(PERIOD);
         let gap = measured_at.elapsed().min(GAP_MAX);
         measured_at = Instant::now();
-        let stalled =
-            workers.iter_mut().enumerate().map(|(index, worker)| worker.measure(State::of(&metrics, index), gap)).max();
+        let stalled = workers
+            .iter_mut()
+            .enumerate()
+            .map(|(index, worker)| worker.measure(WorkerState::of(&metrics, index), gap))
+            .max();
         let stalled = stalled.unwrap_or_default().max(probe.measure(gap));
         if probe.has_run() {
             probe = Probe::start(runtime);
@@ -85,13 +88,13 @@ fn watch(runtime: &Handle, is_over: &AtomicBool) {
 
 /// A worker's metrics.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
-struct State {
+struct WorkerState {
     /// The number of parks and unparks, odd while the worker is parked.
     parked_and_unparked: u64,
     busy: Duration,
 }
 
-impl State {
+impl WorkerState {
     fn of(metrics: &RuntimeMetrics, index: usize) -> Self {
         Self {
             parked_and_unparked: metrics.worker_park_unpark_count(index),
@@ -106,13 +109,13 @@ impl State {
 
 #[derive(Clone, Default)]
 struct Worker {
-    state: State,
+    state: WorkerState,
     stalled: Duration,
 }
 
 impl Worker {
     /// Returns how long the worker has been in one task, `gap` after the previous call.
-    fn measure(&mut self, state: State, gap: Duration) -> Duration {
+    fn measure(&mut self, state: WorkerState, gap: Duration) -> Duration {
         let is_stalled = state == self.state && !state.is_parked();
         self.stalled = if is_stalled { self.stalled + gap } else { Duration::ZERO };
         self.state = state;
@@ -182,7 +185,7 @@ mod tests {
     fn an_active_worker_without_progress_is_stalled() {
         let mut worker = Worker::default();
         let mut measure = |parked_and_unparked, busy_ms| {
-            worker.measure(State { parked_and_unparked, busy: Duration::from_millis(busy_ms) }, PERIOD)
+            worker.measure(WorkerState { parked_and_unparked, busy: Duration::from_millis(busy_ms) }, PERIOD)
         };
         assert_eq!([measure(1, 5), measure(1, 5)], [Duration::ZERO; 2], "parked");
         assert_eq!([measure(2, 5), measure(2, 5), measure(2, 5)], [Duration::ZERO, PERIOD, PERIOD * 2]);
@@ -217,7 +220,7 @@ mod tests {
                     tracing::subscriber::with_default(subscriber, || watch(watched, &seen));
                 });
             });
-            while !log.text().contains("a thread that answers requests is stalled") {
+            while !log.read_text().contains("a thread that answers requests is stalled") {
                 std::thread::yield_now();
             }
             is_over.store(true, Ordering::Relaxed);
@@ -233,7 +236,7 @@ mod tests {
     struct Log(Arc<std::sync::Mutex<Vec<u8>>>);
 
     impl Log {
-        fn text(&self) -> String {
+        fn read_text(&self) -> String {
             String::from_utf8_lossy(&self.0.lock().unwrap()).into_owned()
         }
     }
@@ -260,7 +263,8 @@ mod tests {
         begun.recv().unwrap();
         let metrics = runtime.metrics();
         let mut workers = vec![Worker::default(); 2];
-        let stalled = |worker: &mut Worker, index| worker.measure(State::of(&metrics, index), PERIOD) > WARNING_MIN;
+        let stalled =
+            |worker: &mut Worker, index| worker.measure(WorkerState::of(&metrics, index), PERIOD) > WARNING_MIN;
         // The other worker may need some measurements until it is parked.
         while workers.iter_mut().enumerate().filter_map(|(index, worker)| stalled(worker, index).then_some(())).count()
             != 1

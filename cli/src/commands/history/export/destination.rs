@@ -28,7 +28,7 @@ impl NewFile {
         refuse_existing(path, may_replace)?;
         // A link is kept, and its file replaced.
         let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-        let file = tempfile::Builder::new().prefix(".lathe-export-").tempfile_in(folder_of(&path));
+        let file = tempfile::Builder::new().prefix(".lathe-export-").tempfile_in(find_folder(&path));
         let file = file.with_context(|| format!("creating a file beside {}", path.display()))?;
         Ok(Self { file, path, may_replace })
     }
@@ -40,7 +40,7 @@ impl NewFile {
             true => file.persist(&path).map_err(io::Error::from),
             false => file.persist_noclobber(&path).map_err(io::Error::from),
         });
-        let synced = kept.and_then(|_| File::open(folder_of(&path))?.sync_all());
+        let synced = kept.and_then(|_| File::open(find_folder(&path))?.sync_all());
         synced.with_context(|| format!("writing {}", path.display()))
     }
 }
@@ -84,6 +84,6 @@ fn refuse_existing(path: &Path, may_replace: bool) -> anyhow::Result<()> {
     Err(Failure::coded("already_exists", format!("{path} exists"), "give another name; --force replaces the file"))
 }
 
-fn folder_of(path: &Path) -> &Path {
+fn find_folder(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }

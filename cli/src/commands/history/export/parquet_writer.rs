@@ -8,7 +8,7 @@ use parquet::errors::Result;
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 
-use super::columns::{COLUMNS, Values, schema};
+use super::columns::{COLUMNS, Values, build_schema};
 use super::destination::Destination;
 use super::record::Record;
 
@@ -29,7 +29,7 @@ impl ParquetWriter {
         let properties = WriterProperties::builder()
             .set_compression(Compression::ZSTD(ZstdLevel::default()))
             .set_created_by(concat!("lathe ", env!("CARGO_PKG_VERSION")).to_owned());
-        let file = SerializedFileWriter::new(destination, schema()?, Arc::new(properties.build()))?;
+        let file = SerializedFileWriter::new(destination, build_schema()?, Arc::new(properties.build()))?;
         Ok(Self { file, group: Vec::new(), group_bytes: 0 })
     }
 
@@ -100,7 +100,7 @@ mod tests {
     use super::super::destination::NewFile;
     use super::*;
 
-    fn record(id: &str, status: &Value) -> String {
+    fn build_record(id: &str, status: &Value) -> String {
         json!({
             "id": id, "org_id": "acme", "created_at": "2026-11-20T09:41:00.123Z",
             "updated_at": "2026-11-20T09:41:00.132Z", "duration_ms": 9, "invocation_status": status,
@@ -113,7 +113,7 @@ mod tests {
     }
 
     /// Writes the records and reads the file: the number of row groups, and each row as JSON.
-    fn written(records: impl IntoIterator<Item = String>) -> (usize, Vec<Value>) {
+    fn write_and_read(records: impl IntoIterator<Item = String>) -> (usize, Vec<Value>) {
         let directory = tempfile::tempdir().expect("a directory");
         let path = directory.path().join("runs.parquet");
         let file = NewFile::create(&path, false).expect("a file");
@@ -121,11 +121,11 @@ mod tests {
         records.into_iter().for_each(|record| writer.write(&record).expect("a row"));
         writer.finish().and_then(Destination::keep).expect("a file");
         let reader = SerializedFileReader::new(File::open(path).expect("a file")).expect("Parquet");
-        let rows = reader.get_row_iter(None).expect("rows").map(|row| fields(&row.expect("a row")));
+        let rows = reader.get_row_iter(None).expect("rows").map(|row| read_fields(&row.expect("a row")));
         (reader.num_row_groups(), rows.collect())
     }
 
-    fn fields(row: &parquet::record::Row) -> Value {
+    fn read_fields(row: &parquet::record::Row) -> Value {
         row.get_column_iter().map(|(name, field)| (name.clone(), json!(field.to_string()))).collect()
     }
 
@@ -135,7 +135,7 @@ mod tests {
             "succeeded": false, "exception_type": "T", "exception_message": "悪い", "exception_stack_trace": ["at 1"],
         });
         let statuses = [json!({"succeeded": true, "output": "o\u{0}"}), failed, Value::Null];
-        let (groups, rows) = written(statuses.iter().map(|status| record("r", status)));
+        let (groups, rows) = write_and_read(statuses.iter().map(|status| build_record("r", status)));
         assert_eq!((groups, rows.len()), (1, 3));
         let column = |name: &str| rows.iter().map(|row| row[name].as_str().expect("text")).collect::<Vec<_>>();
         assert_eq!(column("output"), ["\"o\u{0}\"", "null", "null"]);
@@ -151,13 +151,13 @@ mod tests {
 
     #[test]
     fn a_row_has_the_agent_and_the_refusal_of_a_call() {
-        let mut refused: Value = serde_json::from_str(&record("r", &Value::Null)).expect("JSON");
+        let mut refused: Value = serde_json::from_str(&build_record("r", &Value::Null)).expect("JSON");
         refused["agent_call"] = json!({
             "agent_id": "6ab13d50a3c20f6f6e5d4c3b", "revision": 7, "protocol": "mcp", "client": "claude-code 2.1", "turn_id": null,
         });
         refused["native_tool"] = json!("search_tools");
         refused["refused_at"] = json!("policy");
-        let (_, rows) = written([refused.to_string(), record("r", &Value::Null)]);
+        let (_, rows) = write_and_read([refused.to_string(), build_record("r", &Value::Null)]);
         for (column, value) in [
             ("agent_id", "\"6ab13d50a3c20f6f6e5d4c3b\""),
             ("agent_revision", "7"),
@@ -174,9 +174,9 @@ mod tests {
     #[test]
     fn a_row_group_is_written_when_it_is_full() {
         let output = "x".repeat(GROUP_BYTES_MAX / 4);
-        let large = || record("r", &json!({"succeeded": true, "output": output}));
-        let (groups, rows) = written((0..9).map(|_| large()));
+        let large = || build_record("r", &json!({"succeeded": true, "output": output}));
+        let (groups, rows) = write_and_read((0..9).map(|_| large()));
         assert_eq!((groups, rows.len()), (3, 9));
-        assert_eq!(written([]).0, 0);
+        assert_eq!(write_and_read([]).0, 0);
     }
 }

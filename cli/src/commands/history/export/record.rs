@@ -17,11 +17,11 @@ pub struct Record {
 
 impl Record {
     pub fn read(json: &str) -> anyhow::Result<Self> {
-        let run: ToolInvocation = serde_json::from_str(json).map_err(unexpected)?;
+        let run: ToolInvocation = serde_json::from_str(json).map_err(explain_unexpected)?;
         let ended = run.invocation_status.is_some();
         Ok(Self {
-            started_at: milliseconds(&run.created_at)?,
-            finished_at: ended.then(|| milliseconds(&run.updated_at)).transpose()?,
+            started_at: parse_milliseconds(&run.created_at)?,
+            finished_at: ended.then(|| parse_milliseconds(&run.updated_at)).transpose()?,
             source: serde_json::to_value(&run.invocation_source)?,
             run,
         })
@@ -60,14 +60,14 @@ impl Record {
 }
 
 /// The JSON text of a value.
-pub fn json(value: &impl Serialize) -> String {
+pub fn render_json(value: &impl Serialize) -> String {
     serde_json::to_string(value).unwrap_or_default()
 }
 
-fn milliseconds(time: &str) -> anyhow::Result<i64> {
-    Ok(time.parse::<Timestamp>().map_err(unexpected)?.as_millisecond())
+fn parse_milliseconds(time: &str) -> anyhow::Result<i64> {
+    Ok(time.parse::<Timestamp>().map_err(explain_unexpected)?.as_millisecond())
 }
 
-fn unexpected(reason: impl std::fmt::Display) -> Failure {
+fn explain_unexpected(reason: impl std::fmt::Display) -> Failure {
     Failure::UnexpectedResponse { url: "the server".to_owned(), reason: reason.to_string() }
 }

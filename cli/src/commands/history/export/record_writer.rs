@@ -25,7 +25,7 @@ impl RecordWriter {
     pub fn write(&mut self, records: &[Box<RawValue>]) -> anyhow::Result<()> {
         match self {
             Self::JsonLines(lines) => {
-                records.iter().try_for_each(|record| writeln!(lines, "{}", one_line(record.get())))?;
+                records.iter().try_for_each(|record| writeln!(lines, "{}", join_lines(record.get())))?;
             }
             Self::Parquet(file) => records.iter().try_for_each(|record| file.write(record.get()))?,
         }
@@ -46,7 +46,7 @@ impl RecordWriter {
 
 /// Line breaks in JSON are white space between its values, since texts have them escaped. Hidden characters of texts are JSON's
 /// escapes: stdout may be a terminal.
-fn one_line(json: &str) -> String {
+fn join_lines(json: &str) -> String {
     visible_document(&json.replace(['\n', '\r', '\t'], " "))
 }
 
@@ -56,7 +56,7 @@ mod tests {
 
     #[test]
     fn a_record_is_one_line() {
-        assert_eq!(one_line("{\n  \"a\": \"\\n\"\r\n}"), "{   \"a\": \"\\n\"  }");
-        assert_eq!(one_line("{\"a\":\"\u{9b}2J\u{202e}\"}"), r#"{"a":"\u009b2J\u202e"}"#);
+        assert_eq!(join_lines("{\n  \"a\": \"\\n\"\r\n}"), "{   \"a\": \"\\n\"  }");
+        assert_eq!(join_lines("{\"a\":\"\u{9b}2J\u{202e}\"}"), r#"{"a":"\u009b2J\u202e"}"#);
     }
 }

@@ -60,11 +60,11 @@ pub struct TestArguments {
 
 impl TestArguments {
     /// The variables and the secrets of the inputs. A variable of the file can be either: the project says which it needs.
-    pub fn variables<S: From<String>>(&self) -> anyhow::Result<(Variables<String>, Variables<S>)> {
+    pub fn read_variables<S: From<String>>(&self) -> anyhow::Result<(Variables<String>, Variables<S>)> {
         let of_file = self.env_file.as_deref().map_or_else(|| Ok(BTreeMap::new()), env_file::read)?;
         let (mut plain, mut secret) = (input::parse_names(of_file.clone())?, input::parse_names(of_file)?);
-        plain.extend(input::variables(&self.envvars)?);
-        secret.extend(input::variables(&self.secrets)?);
+        plain.extend(input::read_variables(&self.envvars)?);
+        secret.extend(input::read_variables(&self.secrets)?);
         Ok((plain, secret))
     }
 }

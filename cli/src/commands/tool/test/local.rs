@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use api::wire::{BuildLog, BuildStep, Input};
 use builder::{
-    BuildEvent, BuildPlace, Error, LocalBuilder, LocalRun, Progress, StepState, SuppliedVariables, directory,
+    BuildEvent, BuildPlace, BuildProgress, Error, LocalBuilder, LocalRun, StepState, SuppliedVariables, directory,
 };
 use registry::{Clock, DataDir, HostPattern, KeyRing};
 use runner::{EgressConfig, EventDocument, Runners, TrialRunner};
@@ -19,7 +19,7 @@ use crate::client::Event;
 use crate::failure::Failure;
 use crate::home::Home;
 use crate::output::{BuildDisplay, Screen};
-use crate::server::{BuildSettings, CACHE_KEY_LABEL, THIS_PROGRAM, bubblewrap_of_environment, program};
+use crate::server::{BuildSettings, CACHE_KEY_LABEL, THIS_PROGRAM, find_bubblewrap, find_program};
 
 /// Runner processes of a local test. Its runs are sequential.
 const RUNNERS: usize = 1;
@@ -49,21 +49,21 @@ impl LocalTester {
             return Err(Failure::usage(message, "give the project's directory, or a pushed branch with --branch"));
         }
         let inputs = arguments.input.read_given()?;
-        let (envvars, secrets) = arguments.variables()?;
+        let (envvars, secrets) = arguments.read_variables()?;
         let variables = SuppliedVariables { envvars, secrets };
-        let data = DataDir::open(Home::cache_of_user()?).context("opening the cache directory")?;
+        let data = DataDir::open(Home::find_user_cache()?).context("opening the cache directory")?;
         if !data.cache().is_dir() {
             screen.note("the first test on this machine compiles the language images, which takes some seconds");
         }
-        let scratch = scratch(&data)?;
-        let builder = builder(arguments, &data, scratch.path())?;
+        let scratch = create_scratch(&data)?;
+        let builder = build_builder(arguments, &data, scratch.path())?;
         Ok(Self { root, builder, inputs, variables, reaches_hosts: arguments.allow_network, _scratch: scratch })
     }
 
     /// Builds, checks and runs the files, and shows the progress.
     pub async fn test(&self, files: Result<Files, Error>) -> Round {
         let display = BuildDisplay::start(&format!("testing {}", self.root.display()));
-        let (progress, mut events) = Progress::channel();
+        let (progress, mut events) = BuildProgress::channel();
         let mut steps = Vec::new();
         let showing = async {
             while let Some(event) = events.recv().await {
@@ -81,7 +81,7 @@ impl LocalTester {
     }
 
     /// Owns `progress`, so that the stream of events ends with the test.
-    async fn test_files(&self, files: Result<Files, Error>, progress: Progress) -> Round {
+    async fn test_files(&self, files: Result<Files, Error>, progress: BuildProgress) -> Round {
         let mut round = Round { directory: self.root.display().to_string(), ..Round::default() };
         match self.try_test(files, &progress, &mut round).await {
             Ok(()) => round.succeeded = round.is_success(),
@@ -90,12 +90,17 @@ impl LocalTester {
         round
     }
 
-    async fn try_test(&self, files: Result<Files, Error>, progress: &Progress, round: &mut Round) -> Result<(), Error> {
+    async fn try_test(
+        &self,
+        files: Result<Files, Error>,
+        progress: &BuildProgress,
+        round: &mut Round,
+    ) -> Result<(), Error> {
         let variables = (!self.inputs.is_empty()).then_some(&self.variables);
         let built = self.builder.build(files?, variables, progress).await?;
         round.checks = self.builder.check(&built, progress).await?;
         for (index, input) in self.inputs.iter().enumerate() {
-            let (variables, events) = (self.variables.clone(), event_sink(index + 1, progress.clone()));
+            let (variables, events) = (self.variables.clone(), build_event_sink(index + 1, progress.clone()));
             let run = LocalRun { input: input.clone(), variables, events, reaches_hosts: self.reaches_hosts };
             let tried = self.builder.run(&built, run).await?;
             round.runs.push(Run::from(tried));
@@ -105,7 +110,7 @@ impl LocalTester {
 }
 
 /// Shows status events and log messages of an input as log lines.
-fn event_sink(number: usize, progress: Progress) -> runner::EventSink {
+fn build_event_sink(number: usize, progress: BuildProgress) -> runner::EventSink {
     Box::new(move |event| match event {
         EventDocument::Status(event) => progress.line(format!("[{number}] {}", event.message)),
         // The printed text, which is shown after the run, has it.
@@ -113,17 +118,17 @@ fn event_sink(number: usize, progress: Progress) -> runner::EventSink {
     })
 }
 
-fn builder(arguments: &TestArguments, data: &DataDir, scratch: &Path) -> anyhow::Result<LocalBuilder> {
+fn build_builder(arguments: &TestArguments, data: &DataDir, scratch: &Path) -> anyhow::Result<LocalBuilder> {
     let keys = KeyRing::load(data).context("opening the cache directory")?;
-    let program = program()?;
+    let program = find_program()?;
     let runner = runner::Config::new(data.cache(), keys.derive(CACHE_KEY_LABEL), &program);
     let runners = Runners { count: RUNNERS, ..Runners::new(THIS_PROGRAM) };
     let schema_worker = Some(runner::schema_worker(THIS_PROGRAM));
-    let egress = if arguments.allow_network { egress()? } else { EgressConfig::default() };
+    let egress = if arguments.allow_network { build_egress()? } else { EgressConfig::default() };
     let config = runner::Config { runners: Some(runners), schema_worker, egress, ..runner };
     let trials = TrialRunner::start(&config, Clock::system())?;
     let builds = BuildSettings {
-        bubblewrap: bubblewrap_of_environment(),
+        bubblewrap: find_bubblewrap(),
         default_registries: Some(arguments.default_registries),
         python_index: arguments.python_index.clone(),
         rust_toolchain: arguments.rust_toolchain.clone(),
@@ -134,16 +139,16 @@ fn builder(arguments: &TestArguments, data: &DataDir, scratch: &Path) -> anyhow:
     };
     let config = builder::Config::new(data.cache(), scratch.to_owned(), &program);
     let config = builder::Config { place: BuildPlace::Machine, ..config };
-    Ok(LocalBuilder::new(builds.over(config), trials)?)
+    Ok(LocalBuilder::new(builds.apply_to(config), trials)?)
 }
 
 /// The destinations of a run with `--allow-network`: the declared hosts, also on this machine and in its networks.
-fn egress() -> anyhow::Result<EgressConfig> {
+fn build_egress() -> anyhow::Result<EgressConfig> {
     let networks = OWN_NETWORKS.iter().map(|network| network.parse()).collect::<Result<_, _>>()?;
     Ok(EgressConfig { hosts: vec![HostPattern::parse("*")?], networks, ..EgressConfig::default() })
 }
 
-fn scratch(data: &DataDir) -> anyhow::Result<TempDir> {
+fn create_scratch(data: &DataDir) -> anyhow::Result<TempDir> {
     let directory = data.scratch();
     let made = std::fs::create_dir_all(&directory).and_then(|()| TempDir::with_prefix_in("test-", &directory));
     made.with_context(|| format!("making a directory in {}", directory.display()))
@@ -157,7 +162,7 @@ fn convert_event(event: BuildEvent) -> Event {
 }
 
 /// Returns all directories with files of the project.
-pub fn folders(root: &Path) -> Vec<PathBuf> {
+pub fn list_folders(root: &Path) -> Vec<PathBuf> {
     // Reading the files reports the error.
     directory::folders(root).unwrap_or_else(|_| vec![root.to_owned()])
 }

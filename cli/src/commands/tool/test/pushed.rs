@@ -9,16 +9,16 @@ use super::arguments::TestArguments;
 use crate::client::Client;
 use crate::commands::tool::checkout::Checkout;
 use crate::commands::tool::project;
-use crate::commands::tool::source::{Source, Wanted};
+use crate::commands::tool::source::{PushedBranch, Wanted};
 use crate::failure::{Failure, Outcome};
 use crate::output::{RunDisplay, Screen, is_all_succeeded, show_results};
 
 pub async fn run(client: &Client, arguments: &TestArguments, screen: Screen) -> anyhow::Result<Outcome> {
-    let (required_envvars, required_secret_envvars) = arguments.variables()?;
+    let (required_envvars, required_secret_envvars) = arguments.read_variables()?;
     let request = TestTool {
         inputs: arguments.input.read()?,
-        commit_branch: arguments.branch.clone().map_or_else(project::current_branch, Ok)?,
-        project_path: project::project_path(arguments.path.as_deref())?,
+        commit_branch: arguments.branch.clone().map_or_else(project::find_current_branch, Ok)?,
+        project_path: project::find_project_path(arguments.path.as_deref())?,
         required_envvars,
         required_secret_envvars,
         gate: None,
@@ -29,7 +29,7 @@ pub async fn run(client: &Client, arguments: &TestArguments, screen: Screen) -> 
         branch: Some(request.commit_branch.as_str()),
         yes: false,
     };
-    Source::find(client, &mut wanted).await?.announce("testing", wanted.project_path, screen);
+    PushedBranch::find(client, &mut wanted).await?.announce("testing", wanted.project_path, screen);
     let display = RunDisplay::start("building");
     let answer = client.test_branch(&request, |event| display.show(event)).await;
     drop(display);
@@ -38,7 +38,7 @@ pub async fn run(client: &Client, arguments: &TestArguments, screen: Screen) -> 
         answer => answer?,
     };
     if screen.is_json() {
-        screen.document(&answer.document)?;
+        screen.print_document(&answer.document)?;
     } else {
         show_results(screen, &answer.body.invocation_results)?;
     }

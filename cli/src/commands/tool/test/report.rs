@@ -6,7 +6,7 @@ use builder::Checked;
 
 use super::round::{Refusal, Round};
 use crate::failure::Failure;
-use crate::output::{DIM, GREEN, RED, RESET, Screen, duration, printable, show_outcomes};
+use crate::output::{DIM, GREEN, RED, RESET, Screen, escape_hidden, render_duration, show_outcomes};
 
 /// Maximum number of printed lines, from the end, where errors are.
 const LOG_LINES_MAX: usize = 20;
@@ -14,7 +14,7 @@ const LOG_LINES_MAX: usize = 20;
 /// Shows a single round. An error of the build is the command's error.
 pub fn show(screen: Screen, round: &Round) -> anyhow::Result<()> {
     if screen.is_json() {
-        return screen.document(&round.document()).map(drop);
+        return screen.print_document(&round.build_document()).map(drop);
     }
     match &round.refusal {
         Some(refusal) => Err(explain_refusal(refusal)),
@@ -25,25 +25,25 @@ pub fn show(screen: Screen, round: &Round) -> anyhow::Result<()> {
 /// Shows one of many rounds: one line of JSON, or text.
 pub fn show_one_of_many(screen: Screen, round: &Round) -> anyhow::Result<()> {
     if screen.is_json() {
-        return screen.line(round.document());
+        return screen.print_line(round.build_document());
     }
     match &round.refusal {
-        Some(refusal) => screen.line(format!("{RED}failed{RESET}  {}", printable(&refusal.message))),
+        Some(refusal) => screen.print_line(format!("{RED}failed{RESET}  {}", escape_hidden(&refusal.message))),
         None => show_text(screen, round),
     }
 }
 
 /// Shows a round as text. With inputs, stdout has only the outputs, ready for a pipe; checks go to stderr.
 fn show_text(screen: Screen, round: &Round) -> anyhow::Result<()> {
-    let lines = round.checks.iter().map(check_text).chain([summary(round)]);
+    let lines = round.checks.iter().map(check_text).chain([summarize(round)]);
     if round.runs.is_empty() {
-        return lines.into_iter().try_for_each(|line| screen.line(line));
+        return lines.into_iter().try_for_each(|line| screen.print_line(line));
     }
     lines.into_iter().for_each(|line| screen.note(line));
     for run in &round.runs {
         for request in &run.unanswered {
             let next = "add one to mocks/, or add --allow-network to send requests to the declared hosts";
-            screen.note(format!("no mock matches {}; {next}", printable(request)));
+            screen.note(format!("no mock matches {}; {next}", escape_hidden(request)));
         }
         list_printed(&run.logs).iter().for_each(|line| screen.note(format!("{DIM}{line}{RESET}")));
     }
@@ -52,11 +52,11 @@ fn show_text(screen: Screen, round: &Round) -> anyhow::Result<()> {
 }
 
 fn check_text(check: &Checked) -> String {
-    let took = duration(Duration::from_millis(check.duration_ms));
-    let name = printable(&check.name);
+    let took = render_duration(Duration::from_millis(check.duration_ms));
+    let name = escape_hidden(&check.name);
     let Some(failure) = &check.failure else { return format!("{GREEN}ok{RESET}      {name}  {took}") };
-    let mut text = format!("{RED}FAILED{RESET}  {name}  {took}  {}", printable(&check.file));
-    let failure = printable(failure);
+    let mut text = format!("{RED}FAILED{RESET}  {name}  {took}  {}", escape_hidden(&check.file));
+    let failure = escape_hidden(failure);
     for line in failure.lines().map(str::to_owned).chain(list_printed(&check.logs)) {
         text.push_str(&format!("\n        {line}"));
     }
@@ -67,12 +67,12 @@ fn check_text(check: &Checked) -> String {
 fn list_printed(logs: &str) -> Vec<String> {
     let lines: Vec<&str> = logs.lines().collect();
     let skipped = lines.len().saturating_sub(LOG_LINES_MAX);
-    lines[skipped..].iter().map(|line| format!("| {}", printable(line))).collect()
+    lines[skipped..].iter().map(|line| format!("| {}", escape_hidden(line))).collect()
 }
 
-fn summary(round: &Round) -> String {
-    let (count, failed) = (round.checks.len(), round.failed_checks());
-    let took = duration(Duration::from_millis(round.duration_ms));
+fn summarize(round: &Round) -> String {
+    let (count, failed) = (round.checks.len(), round.count_failed_checks());
+    let took = render_duration(Duration::from_millis(round.duration_ms));
     let checks = if count == 1 { "check" } else { "checks" };
     match (count, failed) {
         (0, _) => format!("built in {took}; no checks; add checks/*.json"),
@@ -108,7 +108,7 @@ fn explain_refusal(refusal: &Refusal) -> anyhow::Error {
 mod tests {
     use super::*;
 
-    fn checked(failure: Option<&str>) -> Checked {
+    fn build_checked(failure: Option<&str>) -> Checked {
         Checked {
             name: "greets".into(),
             file: "checks/greets.json".into(),
@@ -120,10 +120,10 @@ mod tests {
 
     #[test]
     fn a_failing_check_shows_its_file_the_difference_and_the_log() {
-        let text = check_text(&checked(Some("the output differs:\n  /a: expected 1, got 2")));
+        let text = check_text(&build_checked(Some("the output differs:\n  /a: expected 1, got 2")));
         let expected = "  greets  12 ms  checks/greets.json\n        the output differs:\n          /a: expected 1, got 2\n        | one\n        | two";
         assert!(text.ends_with(expected), "{text}");
-        assert!(check_text(&checked(None)).ends_with("      greets  12 ms"));
+        assert!(check_text(&build_checked(None)).ends_with("      greets  12 ms"));
     }
 
     #[test]
@@ -140,8 +140,11 @@ mod tests {
     #[test]
     fn the_summary_counts() {
         let round = |checks| Round { checks, duration_ms: 2_000, ..Round::default() };
-        assert_eq!(summary(&round(Vec::new())), "built in 2.0 s; no checks; add checks/*.json");
-        assert_eq!(summary(&round(vec![checked(None)])), "1 check passed in 2.0 s");
-        assert_eq!(summary(&round(vec![checked(None), checked(Some(""))])), "1 of 2 checks failed in 2.0 s");
+        assert_eq!(summarize(&round(Vec::new())), "built in 2.0 s; no checks; add checks/*.json");
+        assert_eq!(summarize(&round(vec![build_checked(None)])), "1 check passed in 2.0 s");
+        assert_eq!(
+            summarize(&round(vec![build_checked(None), build_checked(Some(""))])),
+            "1 of 2 checks failed in 2.0 s"
+        );
     }
 }

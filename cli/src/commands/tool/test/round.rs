@@ -51,15 +51,15 @@ impl Round {
     /// Whether the build, all checks and all runs succeeded.
     pub fn is_success(&self) -> bool {
         let is_passed = |run: &Run| run.outcome.is_success();
-        self.refusal.is_none() && self.failed_checks() == 0 && self.runs.iter().all(is_passed)
+        self.refusal.is_none() && self.count_failed_checks() == 0 && self.runs.iter().all(is_passed)
     }
 
-    pub fn failed_checks(&self) -> usize {
+    pub fn count_failed_checks(&self) -> usize {
         self.checks.iter().filter(|check| check.failure.is_some()).count()
     }
 
     /// The document for `--json`.
-    pub fn document(&self) -> Value {
+    pub fn build_document(&self) -> Value {
         let check = |check: &Checked| {
             let Checked { name, file, duration_ms, failure, logs } = check;
             let passed = failure.is_none();

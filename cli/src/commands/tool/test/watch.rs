@@ -11,7 +11,7 @@ use nix::sys::inotify::{AddWatchFlags, InitFlags, Inotify};
 use registry::Clock;
 use tokio::sync::Notify;
 
-use super::local::{LocalTester, folders};
+use super::local::{LocalTester, list_folders};
 use super::report;
 use crate::failure::Outcome;
 use crate::output::{Screen, print_verbatim};
@@ -40,16 +40,16 @@ pub async fn run(tester: &LocalTester, screen: Screen) -> anyhow::Result<Outcome
     let mut signals = Signals::catch().context("catching Ctrl-C")?;
     tokio::select! {
         _ = signals.next() => Ok(Outcome::Done),
-        ended = rounds(tester, screen) => ended,
+        ended = run_rounds(tester, screen) => ended,
     }
 }
 
-async fn rounds(tester: &LocalTester, screen: Screen) -> anyhow::Result<Outcome> {
+async fn run_rounds(tester: &LocalTester, screen: Screen) -> anyhow::Result<Outcome> {
     let watcher = Watcher::new().context("watching files")?;
     let mut tested = None;
     loop {
         // Watches before the files are read, so that no change is missed.
-        let is_there = watcher.watch(&folders(&tester.root));
+        let is_there = watcher.watch(&list_folders(&tester.root));
         let files = directory::read(&tester.root);
         let found = files.as_ref().map(Clone::clone).map_err(ToString::to_string);
         if tested.as_ref() != Some(&found) {
@@ -57,10 +57,10 @@ async fn rounds(tester: &LocalTester, screen: Screen) -> anyhow::Result<Outcome>
             clear(screen)?;
             let round = tester.test(files).await;
             report::show_one_of_many(screen, &round)?;
-            screen.note(format!("{}  watching {}; stop with Ctrl-C", time_of_day(), tester.root.display()));
+            screen.note(format!("{}  watching {}; stop with Ctrl-C", render_time_of_day(), tester.root.display()));
         }
         if is_there {
-            watcher.change().await;
+            watcher.wait_for_change().await;
         } else {
             tokio::time::sleep(MISSING_RETRY).await;
         }
@@ -73,7 +73,7 @@ fn clear(screen: Screen) -> anyhow::Result<()> {
 }
 
 /// The time of day, such as `09:41:07 UTC`.
-fn time_of_day() -> String {
+fn render_time_of_day() -> String {
     let now = Clock::system().now().to_string();
     let time = now.split(['T', '.']).nth(1).unwrap_or_default().to_owned();
     format!("{time} UTC")
@@ -107,7 +107,7 @@ impl Watcher {
     }
 
     /// Waits for a change, then for silence, at most [`QUIET_WAIT_MAX`].
-    async fn change(&self) {
+    async fn wait_for_change(&self) {
         self.changed.notified().await;
         let changes = async { while tokio::time::timeout(QUIET_TIME, self.changed.notified()).await.is_ok() {} };
         // A timeout means that files still change; they are tested as they are.
