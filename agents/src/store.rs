@@ -95,7 +95,7 @@ impl AgentStore {
         self.0.store.readers()
     }
 
-    async fn listing(&self, organization: &OrganizationId) -> Result<Listing> {
+    async fn open_listing(&self, organization: &OrganizationId) -> Result<Listing> {
         self.0.store.listing(organization).await
     }
 

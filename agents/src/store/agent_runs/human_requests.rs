@@ -131,7 +131,7 @@ impl AgentRuns {
         let query = query.bind(urgency.map(Urgency::as_str));
         let query = query.bind(agent_run.map(|run| run.to_string())).bind(limit.saturating_add(1));
         let query = query.bind(after.map(|request| request.to_string()));
-        let mut listing = self.store.listing(&principal.organization).await?;
+        let mut listing = self.store.open_listing(&principal.organization).await?;
         let keys = listing.rows(query).await?;
         let sizes = keys.iter().map(|row| unsigned(row, "bytes")).collect::<Result<Vec<_>>>()?;
         let count = count_fitting(sizes.into_iter()).min(usize::try_from(limit).unwrap_or(usize::MAX));

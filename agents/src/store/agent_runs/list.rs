@@ -15,7 +15,7 @@ impl AgentRuns {
     pub async fn list_agent_runs(&self, principal: &Principal, filter: AgentRunFilter) -> Result<Vec<ListedAgentRun>> {
         let account = (!principal.may(Permission::Administer)).then(|| principal.account.as_str());
         let query = list(&principal.organization, account, &filter).query();
-        self.store.listing(&principal.organization).await?.rows(query).await?.iter().map(read).collect()
+        self.store.open_listing(&principal.organization).await?.rows(query).await?.iter().map(read).collect()
     }
 }
 

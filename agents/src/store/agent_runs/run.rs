@@ -165,13 +165,13 @@ impl AgentRuns {
             return Ok(StartedAgentRun::New(run));
         }
         match &new.once {
-            Some(once) => self.agent_run_of(principal, once).await?.ok_or(Error::NotFound { what: "run" }),
+            Some(once) => self.find_agent_run(principal, once).await?.ok_or(Error::NotFound { what: "run" }),
             None => Err(Error::NotFound { what: "run" }),
         }
     }
 
     /// Finds the run that an earlier request with the same key has started.
-    pub async fn agent_run_of(&self, principal: &Principal, once: &Once) -> Result<Option<StartedAgentRun>> {
+    pub async fn find_agent_run(&self, principal: &Principal, once: &Once) -> Result<Option<StartedAgentRun>> {
         let query = Query::new(RUN_BY_KEY).bind(principal.organization.as_str()).bind(principal.account.as_str());
         let found = query.bind(once.key.as_str()).fetch_optional(self.store.readers()).await?;
         let Some(row) = found else { return Ok(None) };

@@ -36,7 +36,7 @@ impl Agents {
     /// one of the author.
     pub async fn create_agent(&self, principal: &Principal, new: NewAgent) -> Result<AgentId> {
         let created = AgentId::new(self.store.clock());
-        let (edit, agents_max) = (self.agent_edit(principal, &created), self.store.config().agents_max);
+        let (edit, agents_max) = (self.build_edit(principal, &created), self.store.config().agents_max);
         self.store
             .write(move |connection| {
                 Box::pin(async move {
@@ -55,13 +55,13 @@ impl Agents {
         let mut connection = self.store.readers().acquire().await?;
         let row = bind_visible(GET, principal, agent).fetch_optional(&mut connection).await?;
         let Some(row) = row else { return Ok(None) };
-        let edit = self.agent_edit(principal, agent);
+        let edit = self.build_edit(principal, agent);
         Ok(Some((read(&row)?, read_draft(&mut connection, &edit, &row).await?)))
     }
 
     /// Changes an agent. [`Error::Exists`] when another agent of its scope has the slug.
     pub async fn modify_agent(&self, principal: &Principal, agent: &AgentId, changes: AgentChanges) -> Result<()> {
-        let edit = self.agent_edit(principal, agent);
+        let edit = self.build_edit(principal, agent);
         self.store
             .write(move |connection| {
                 Box::pin(async move {
@@ -74,7 +74,7 @@ impl Agents {
 
     /// Deletes an agent and frees its slug. Its revisions stay stored. The authorisations of clients for it end.
     pub async fn delete_agent(&self, principal: &Principal, agent: &AgentId) -> Result<()> {
-        let edit = self.agent_edit(principal, agent);
+        let edit = self.build_edit(principal, agent);
         self.store
             .write(move |connection| {
                 Box::pin(async move {
@@ -118,12 +118,12 @@ pub(super) fn read(row: &Row) -> Result<Agent> {
         updated_by: parsed(row, "updated_by")?,
         created_at: timestamp(row, "created_at")?,
         updated_at: timestamp(row, "updated_at")?,
-        running_revision: running.map(revision_number).transpose()?,
+        running_revision: running.map(parse_revision_number).transpose()?,
     })
 }
 
 /// Reads the number of a revision.
-pub(in crate::store) fn revision_number(number: i64) -> Result<RevisionNumber> {
+pub(in crate::store) fn parse_revision_number(number: i64) -> Result<RevisionNumber> {
     let number = u32::try_from(number).ok().and_then(|number| RevisionNumber::try_from(number).ok());
     number.ok_or_else(|| damaged("revision", &"the number is out of range"))
 }
@@ -134,7 +134,7 @@ async fn insert(connection: &mut Connection, edit: &AgentEdit, new: &NewAgent) -
     let query = query.bind(new.tool_exposure.as_str()).bind(to_json(&new.built_in_tools)?);
     let query = query.bind(edit.principal.account.as_str()).bind(edit.principal.user().as_str());
     let query = query.bind(edit.now.as_milliseconds());
-    name_conflict(query.execute(connection).await, new.slug.as_str())
+    check_conflict(query.execute(connection).await, new.slug.as_str())
 }
 
 async fn modify(connection: &mut Connection, edit: &AgentEdit, changes: &AgentChanges) -> Result<()> {
@@ -147,11 +147,11 @@ async fn modify(connection: &mut Connection, edit: &AgentEdit, changes: &AgentCh
     let query = query.bind(changes.system_prompt.as_ref().map(|text| text.as_str()));
     let query = query.bind(changes.tool_exposure.map(|exposure| exposure.as_str()));
     let query = query.bind(changes.built_in_tools.as_ref().map(to_json).transpose()?);
-    name_conflict(query.execute(connection).await, slug.unwrap_or(&present))
+    check_conflict(query.execute(connection).await, slug.unwrap_or(&present))
 }
 
 /// Names the slug that another agent has.
-fn name_conflict(written: Result<u64, Failure>, slug: &str) -> Result<()> {
+fn check_conflict(written: Result<u64, Failure>, slug: &str) -> Result<()> {
     match written {
         Err(failure) if failure.is_conflict() => Err(Error::Exists { what: "agent", name: slug.to_owned() }),
         written => written.map(|_| ()).map_err(Error::from),

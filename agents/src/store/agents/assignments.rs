@@ -33,7 +33,7 @@ impl Agents {
     /// Assigns a tool in the draft of an agent, in place of an earlier assignment of this tool. The tool is not checked: a
     /// deployment checks it.
     pub async fn assign_tool(&self, principal: &Principal, agent: &AgentId, assignment: Assignment) -> Result<()> {
-        let edit = self.agent_edit(principal, agent);
+        let edit = self.build_edit(principal, agent);
         self.store
             .write(move |connection| {
                 Box::pin(async move {
@@ -51,7 +51,7 @@ impl Agents {
 
     /// Removes the assignment of a tool from the draft of an agent.
     pub async fn unassign_tool(&self, principal: &Principal, agent: &AgentId, tool: &ToolId) -> Result<()> {
-        let (edit, tool) = (self.agent_edit(principal, agent), tool.clone());
+        let (edit, tool) = (self.build_edit(principal, agent), tool.clone());
         self.store
             .write(move |connection| {
                 Box::pin(async move {
@@ -75,19 +75,19 @@ fn read(row: &Row) -> Result<Assignment> {
         version_constraint: parsed(row, "version_constraint")?,
         additional_instruction: parsed(row, "additional_instruction")?,
         audio_fillers: json(row, "audio_fillers")?,
-        audio_filler_triggered_after: delay(get(row, "audio_filler_after_ms")?)?,
-        result_persistence: persistence(get(row, "result_persistence")?)?,
+        audio_filler_triggered_after: parse_delay(get(row, "audio_filler_after_ms")?)?,
+        result_persistence: parse_persistence(get(row, "result_persistence")?)?,
         component_digest: parsed_option(row, "component_digest")?,
         human_intervention: json(row, "human_intervention")?,
     })
 }
 
-fn delay(milliseconds: i64) -> Result<FillerDelay> {
+fn parse_delay(milliseconds: i64) -> Result<FillerDelay> {
     let delay = u32::try_from(milliseconds).ok().and_then(|milliseconds| FillerDelay::try_from(milliseconds).ok());
     delay.ok_or_else(|| damaged("audio_filler_after_ms", &"the time is out of range"))
 }
 
-fn persistence(name: &str) -> Result<ResultPersistence> {
+fn parse_persistence(name: &str) -> Result<ResultPersistence> {
     let found = ResultPersistence::ALL.into_iter().find(|persistence| persistence.as_str() == name);
     found.ok_or_else(|| damaged("result_persistence", &"the name is unknown"))
 }

@@ -23,10 +23,10 @@ impl Agents {
     pub async fn list_agents(&self, principal: &Principal, filter: &AgentFilter, page: Page) -> Result<Slice<Agent>> {
         let (organization, filter_name) = (&principal.organization, filter_name(filter));
         let list_names = ["agents", organization.as_str(), principal.account.as_str(), &filter_name];
-        let mut listing = self.store.listing(organization).await?;
+        let mut listing = self.store.open_listing(organization).await?;
         let last = match page.is_first() {
             true => None,
-            false => Some(self.last_agent(&mut listing, organization, &list_names, page).await?),
+            false => Some(self.find_last_agent(&mut listing, organization, &list_names, page).await?),
         };
         let mut statement = list(principal, filter, last.as_ref())?;
         statement.bind(" LIMIT ?", i64::from(page.limit) + 1);
@@ -36,7 +36,7 @@ impl Agents {
         Ok(Slice::cut(agents, page, token).map(|(agent, _)| agent))
     }
 
-    async fn last_agent(
+    async fn find_last_agent(
         &self,
         listing: &mut Listing,
         organization: &OrganizationId,

@@ -8,7 +8,7 @@ use registry::statements::{
 };
 use registry::{AgentId, Digest, Error, Page, Principal, Result, RevisionNumber, Slice, ToolRef, VersionId};
 
-use super::agent::{require, revision_number};
+use super::agent::{parse_revision_number, require};
 use super::edit::{AgentEdit, bind_visible, is_visible};
 use super::handle::Agents;
 use super::states::require_bytes;
@@ -50,7 +50,7 @@ impl Agents {
     /// again, without a check of its assignments. [`error::Error::AssignmentUnusable`] for the first assignment without a live version,
     /// or whose version has not the pinned digest.
     pub async fn deploy_agent(&self, principal: &Principal, agent: &AgentId) -> Result<AgentRevision, error::Error> {
-        let edit = self.agent_edit(principal, agent);
+        let edit = self.build_edit(principal, agent);
         self.store.write_or_refuse(move |connection| Box::pin(async move { deploy(connection, &edit).await })).await
     }
 
@@ -75,8 +75,8 @@ impl Agents {
             }
         };
         let query = bind_visible(LIST, principal, agent).bind(before).bind(i64::from(page.limit) + 1);
-        let rows = self.store.listing(&principal.organization).await?.rows(query).await?;
-        let deployments = rows.iter().map(deployment).collect::<Result<_>>()?;
+        let rows = self.store.open_listing(&principal.organization).await?.rows(query).await?;
+        let deployments = rows.iter().map(parse_deployment).collect::<Result<_>>()?;
         Ok(Slice::cut(deployments, page, |last: &Deployment| {
             self.store.registry().seal_position(&list, last.number.get().into())
         }))
@@ -214,12 +214,12 @@ pub(super) fn read(row: &Row) -> Result<AgentRevision> {
         assignments: json(row, "assignments")?,
         states: json(row, "states")?,
     };
-    Ok(AgentRevision { deployment: deployment(row)?, content })
+    Ok(AgentRevision { deployment: parse_deployment(row)?, content })
 }
 
-fn deployment(row: &Row) -> Result<Deployment> {
+fn parse_deployment(row: &Row) -> Result<Deployment> {
     Ok(Deployment {
-        number: revision_number(get(row, "revision")?)?,
+        number: parse_revision_number(get(row, "revision")?)?,
         deployed_by: parsed(row, "deployed_by")?,
         deployed_at: timestamp(row, "deployed_at")?,
     })

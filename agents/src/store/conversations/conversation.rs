@@ -94,7 +94,7 @@ impl Conversations {
         let last = self.store.registry().last_shown(&principal.organization, &list, page, MOST).await?;
         let before = last.map_or(i64::MAX, signed);
         let query = bind_own(LIST, principal).bind(agent.as_str()).bind(before).bind(i64::from(page.limit) + 1);
-        let rows = self.store.listing(&principal.organization).await?.rows(query).await?;
+        let rows = self.store.open_listing(&principal.organization).await?.rows(query).await?;
         let found = rows.iter().map(|row| Ok((read(row)?, unsigned(row, "sequence")?))).collect::<Result<_>>()?;
         let token = |(_, sequence): &(Conversation, u64)| self.store.registry().seal_position(&list, *sequence);
         Ok(Slice::cut(found, page, token).map(|(conversation, _)| conversation))

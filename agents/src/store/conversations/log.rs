@@ -34,7 +34,7 @@ impl Conversations {
     ) -> Result<Slice<Record>> {
         let Conversation { id, organization, .. } = conversation;
         let list = ["log", organization.as_str(), id.as_str(), interaction.map_or("", InteractionId::as_str)];
-        let mut listing = self.store.listing(organization).await?;
+        let mut listing = self.store.open_listing(organization).await?;
         let mut statement = begin_statement_of(organization, OF_CONVERSATION);
         statement.bind(" AND s.conversation_id = ?", id.as_str());
         match interaction {

@@ -10,7 +10,7 @@ use super::handle::Conversations;
 use crate::domain::agents::TurnState;
 use crate::domain::conversations::{NewTurn, PresentedTool, Turn, TurnPlace};
 use crate::error::Error;
-use crate::store::agents::agent::revision_number;
+use crate::store::agents::agent::parse_revision_number;
 use crate::store::agents::states::require_bytes;
 
 const FIND: &str = concat!(
@@ -167,7 +167,7 @@ fn read(row: &Row) -> Result<Turn> {
         conversation: conversation::read(row)?,
         interaction: parsed(row, "interaction")?,
         agent_slug: parsed(row, "agent_slug")?,
-        revision: revision_number(get(row, "agent_revision")?)?,
+        revision: parse_revision_number(get(row, "agent_revision")?)?,
         state,
         state_transition_index: index(row, "state_transition_index")?,
         tool_call_round_index: index(row, "tool_call_round_index")?,

@@ -7,7 +7,7 @@ use registry::{Error, LibraryItemId, Result, Timestamp, UserId};
 
 use super::content::{StoredFields, read_fields};
 use super::index::{IndexEntry, remove_from_index};
-use super::revisions::{drop_revisions, keep_revision, revision_query};
+use super::revisions::{drop_revisions, keep_revision, query_revision};
 use super::shelf::{LibraryShelf, is_of_shelf};
 use super::usage::{LibraryLimits, LibraryUsage};
 use crate::domain::library::{LibraryContent, LibraryFamily, LibraryItem, LibraryScope, Provenance};
@@ -97,7 +97,7 @@ impl Library {
     /// Creates an item. [`Error::Exists`] when another live item of the family has the key, [`error::Error::LibraryFull`] and
     /// [`Error::TooMany`] at the limits of the user and of the organisation.
     pub async fn create(&self, family: LibraryFamily, content: LibraryContent) -> Result<LibraryItem, error::Error> {
-        let write = self.revision(family, LibraryItemId::new(self.store.clock()), content)?;
+        let write = self.build_write(family, LibraryItemId::new(self.store.clock()), content)?;
         let limits = LibraryLimits::of(self.store.config());
         self.store
             .write_or_refuse(move |connection| {
@@ -135,14 +135,14 @@ impl Library {
         if present.revision == revision {
             return Ok(Some(present));
         }
-        let query = revision_query(&self.scope.organization, item, revision);
+        let query = query_revision(&self.scope.organization, item, revision);
         let Some(row) = query.fetch_optional(self.store.readers()).await? else { return Ok(None) };
         let (body, content_bytes) = read_fields(&row, family)?;
         Ok(Some(LibraryItem {
             body,
             content_bytes,
             revision: unsigned(&row, "revision")?,
-            provenance: provenance(&row)?,
+            provenance: parse_provenance(&row)?,
             updated_at: timestamp(&row, "written_at")?,
             ..present
         }))
@@ -175,7 +175,7 @@ impl Library {
         revision: u64,
         content: LibraryContent,
     ) -> Result<LibraryItem, error::Error> {
-        let write = self.revision(family, item.clone(), content)?;
+        let write = self.build_write(family, item.clone(), content)?;
         let limits = LibraryLimits::of(self.store.config());
         self.store
             .write_or_refuse(move |connection| {
@@ -253,7 +253,7 @@ impl Library {
         LibraryShelf { scope: self.scope.clone(), family }
     }
 
-    fn revision(&self, family: LibraryFamily, item: LibraryItemId, content: LibraryContent) -> Result<Write> {
+    fn build_write(&self, family: LibraryFamily, item: LibraryItemId, content: LibraryContent) -> Result<Write> {
         content.require_storable()?;
         let (shelf, provenance) = (self.shelf(family), self.provenance.clone());
         Ok(Write { shelf, item, content, provenance, now: self.store.clock().now() })
@@ -324,14 +324,14 @@ pub(super) fn read(row: &Row) -> Result<LibraryItem> {
         body,
         content_bytes,
         revision: unsigned(row, "revision")?,
-        provenance: provenance(row)?,
+        provenance: parse_provenance(row)?,
         created_at: timestamp(row, "created_at")?,
         updated_at: timestamp(row, "updated_at")?,
     })
 }
 
 /// Reads the origin of a revision.
-fn provenance(row: &Row) -> Result<Provenance> {
+fn parse_provenance(row: &Row) -> Result<Provenance> {
     Ok(Provenance {
         invocation: parsed_option(row, "invocation")?,
         agent: parsed_option(row, "agent")?,

@@ -69,7 +69,7 @@ impl Library {
         range: LibraryRange,
     ) -> Result<Vec<LibraryItem>> {
         require_no_nul(filter.label.iter().chain(&filter.tags))?;
-        let mut listing = self.store.listing(&self.scope.organization).await?;
+        let mut listing = self.store.open_listing(&self.scope.organization).await?;
         let query = self.shelf(family).query(LIST).bind(filter.label.clone()).bind(to_json(&filter.tags)?);
         let rows = listing.rows(query.bind(i64::from(range.limit)).bind(i64::from(range.offset))).await?;
         rows.iter().map(read).collect()
@@ -83,7 +83,7 @@ impl Library {
         limit: u32,
     ) -> Result<Vec<LibraryItem>> {
         let before = after.map_or(AFTER_ALL, LibraryItemId::as_str);
-        let mut listing = self.store.listing(&self.scope.organization).await?;
+        let mut listing = self.store.open_listing(&self.scope.organization).await?;
         let query = self.shelf(family).query(PAGE).bind("").bind(before).bind(i64::from(limit));
         let rows = listing.rows(query).await?;
         rows.iter().map(read).collect()

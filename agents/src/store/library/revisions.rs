@@ -26,7 +26,7 @@ const DROP_ALL: &str = "DELETE FROM library_revisions WHERE organization = $1 AN
 const FIND_REVISION: &str = "SELECT * FROM library_revisions WHERE organization = $1 AND item = $2 AND revision = $3";
 
 /// Selects an earlier revision of an item.
-pub(super) fn revision_query(organization: &OrganizationId, item: &LibraryItemId, revision: u64) -> Query {
+pub(super) fn query_revision(organization: &OrganizationId, item: &LibraryItemId, revision: u64) -> Query {
     Query::new(FIND_REVISION).bind(organization.as_str()).bind(item.as_str()).bind(signed(revision))
 }
 

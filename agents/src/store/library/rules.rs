@@ -37,7 +37,7 @@ impl Library {
     }
 
     /// Returns the rules that the user wrote, the newest, at most `limit`.
-    pub async fn trusted_rules(&self, limit: u32) -> Result<Vec<LibraryItem>> {
+    pub async fn list_trusted_rules(&self, limit: u32) -> Result<Vec<LibraryItem>> {
         let query = Query::new(TRUSTED_RULES).bind(self.scope.organization.as_str()).bind(self.scope.account.as_str());
         let query = query.bind(self.scope.stored_app()).bind(true).bind(i64::from(limit));
         query.fetch_all(self.store.readers()).await?.iter().map(read).collect()

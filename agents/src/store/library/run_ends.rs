@@ -42,7 +42,7 @@ impl AgentStore {
     pub async fn report_ended_run(&self, report: Report<'_>) -> Result<bool> {
         let Some(row) = Query::new(ENDED_RUN).fetch_optional(self.readers()).await? else { return Ok(false) };
         let (organization, run): (String, String) = (get(&row, "organization")?, get(&row, "agent_run")?);
-        let change = change_of_item(self, &row, report).await?;
+        let change = build_change(self, &row, report).await?;
         self.write(move |connection| {
             Box::pin(async move {
                 if let Some(change) = change
@@ -61,7 +61,7 @@ impl AgentStore {
 }
 
 /// The change of the item of a run. `None` for an item that is gone or damaged, too: nobody expects the end of its run.
-async fn change_of_item(store: &AgentStore, row: &Row, report: Report<'_>) -> Result<Option<Query>> {
+async fn build_change(store: &AgentStore, row: &Row, report: Report<'_>) -> Result<Option<Query>> {
     let (organization, item): (&str, &str) = (get(row, "organization")?, get(row, "item")?);
     let query = Query::new(ITEM_OF_RUN).bind(organization).bind(item);
     let Some(found) = query.fetch_optional(store.readers()).await? else { return Ok(None) };
