@@ -96,7 +96,7 @@ impl AgentStore {
     }
 
     async fn open_listing(&self, organization: &OrganizationId) -> Result<Listing> {
-        self.0.store.listing(organization).await
+        self.0.store.open_listing(organization).await
     }
 
     async fn write<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T> {

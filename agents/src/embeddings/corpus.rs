@@ -10,7 +10,7 @@
 use std::collections::HashMap;
 
 use futures_util::future::{BoxFuture, ready};
-use registry::words;
+use registry::extract_words;
 
 use super::embedder::{EmbedFailure, Embedder};
 use super::ngrams::{DIMENSIONS, build_vector, scale};
@@ -76,7 +76,7 @@ impl CorpusModel {
     }
 
     fn embed_text(&self, text: &str) -> Option<Vector> {
-        let words = words(text);
+        let words = extract_words(text);
         let mut counts: HashMap<&str, f32> = HashMap::new();
         words.split_whitespace().take(TEXT_WORDS_MAX).for_each(|word| *counts.entry(word).or_default() += 1.0);
         // A fixed order, since sums of floats depend on it.

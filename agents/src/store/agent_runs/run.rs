@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use registry::statements::{Connection, Query, Row, get, parsed, timestamp, timestamp_option, to_json, unsigned};
+use registry::statements::{
+    Connection, Query, Row, get, parse_column, read_optional_timestamp, read_timestamp, read_unsigned, to_json,
+};
 use registry::{AgentId, AgentRunId, Error, Once, OrganizationId, Permission, Principal, Result, Timestamp};
 
 use super::handle::AgentRuns;
@@ -352,21 +354,25 @@ fn of_run(statement: &'static str, run: &AgentRun) -> Query {
 fn read(row: &Row) -> Result<AgentRun> {
     let iterations: i64 = get(row, "iterations")?;
     Ok(AgentRun {
-        id: parsed(row, "agent_run")?,
-        organization: parsed(row, "organization")?,
-        agent: parsed(row, "agent")?,
-        account: parsed(row, "account")?,
-        kind: parsed(row, "kind")?,
-        state: parsed(row, "state")?,
+        id: parse_column(row, "agent_run")?,
+        organization: parse_column(row, "organization")?,
+        agent: parse_column(row, "agent")?,
+        account: parse_column(row, "account")?,
+        kind: parse_column(row, "kind")?,
+        state: parse_column(row, "state")?,
         iterations: u32::try_from(iterations).unwrap_or(u32::MAX),
         document: get(row, "document")?,
         revision: get(row, "revision")?,
-        created_at: timestamp(row, "created_at")?,
-        updated_at: timestamp(row, "updated_at")?,
-        ended_at: timestamp_option(row, "ended_at")?,
+        created_at: read_timestamp(row, "created_at")?,
+        updated_at: read_timestamp(row, "updated_at")?,
+        ended_at: read_optional_timestamp(row, "ended_at")?,
     })
 }
 
 fn read_step(row: &Row) -> Result<AgentRunStep> {
-    Ok(AgentRunStep { number: unsigned(row, "number")?, document: get(row, "document")?, at: timestamp(row, "at")? })
+    Ok(AgentRunStep {
+        number: read_unsigned(row, "number")?,
+        document: get(row, "document")?,
+        at: read_timestamp(row, "at")?,
+    })
 }

@@ -1,8 +1,8 @@
 //! Creating, finding, changing and deleting agents.
 
 use registry::statements::{
-    Connection, Failure, Query, Row, damaged, get, json, parsed, require_within, revoke_grants_of_agent, timestamp,
-    to_json,
+    Connection, Failure, Query, Row, damaged, get, parse_column, read_json, read_timestamp, require_within,
+    revoke_grants_of_agent, to_json,
 };
 use registry::{AgentId, Error, Principal, Result, RevisionNumber};
 
@@ -100,24 +100,30 @@ pub(super) async fn require(connection: &mut Connection, edit: &AgentEdit) -> Re
 async fn read_draft(connection: &mut Connection, edit: &AgentEdit, row: &Row) -> Result<AgentDraft> {
     let assignments = assignments::of(&mut *connection, edit).await?;
     let states = states::of(connection, edit).await?;
-    let (system_prompt, tool_exposure) = (parsed(row, "system_prompt")?, parsed(row, "tool_exposure")?);
-    Ok(AgentDraft { system_prompt, tool_exposure, built_in_tools: json(row, "built_in_tools")?, assignments, states })
+    let (system_prompt, tool_exposure) = (parse_column(row, "system_prompt")?, parse_column(row, "tool_exposure")?);
+    Ok(AgentDraft {
+        system_prompt,
+        tool_exposure,
+        built_in_tools: read_json(row, "built_in_tools")?,
+        assignments,
+        states,
+    })
 }
 
 pub(super) fn read(row: &Row) -> Result<Agent> {
     let running: Option<i64> = get(row, "running_revision")?;
     Ok(Agent {
-        id: parsed(row, "agent")?,
-        organization: parsed(row, "organization")?,
-        agent_type: parsed(row, "agent_type")?,
-        name: parsed(row, "name")?,
-        slug: parsed(row, "slug")?,
-        description: parsed(row, "description")?,
-        scope: parsed(row, "scope")?,
-        author: parsed(row, "author")?,
-        updated_by: parsed(row, "updated_by")?,
-        created_at: timestamp(row, "created_at")?,
-        updated_at: timestamp(row, "updated_at")?,
+        id: parse_column(row, "agent")?,
+        organization: parse_column(row, "organization")?,
+        agent_type: parse_column(row, "agent_type")?,
+        name: parse_column(row, "name")?,
+        slug: parse_column(row, "slug")?,
+        description: parse_column(row, "description")?,
+        scope: parse_column(row, "scope")?,
+        author: parse_column(row, "author")?,
+        updated_by: parse_column(row, "updated_by")?,
+        created_at: read_timestamp(row, "created_at")?,
+        updated_at: read_timestamp(row, "updated_at")?,
         running_revision: running.map(parse_revision_number).transpose()?,
     })
 }

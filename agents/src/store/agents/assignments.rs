@@ -1,7 +1,8 @@
 //! The assignments of drafts.
 
 use registry::statements::{
-    Connection, Row, damaged, get, json, parsed, parsed_option, require_changed, require_within, to_json,
+    Connection, Row, damaged, get, parse_column, parse_optional_column, read_json, require_changed, require_within,
+    to_json,
 };
 use registry::{AgentId, Principal, Result, ResultPersistence, ToolId};
 
@@ -71,14 +72,14 @@ pub(super) async fn of(connection: &mut Connection, edit: &AgentEdit) -> Result<
 
 fn read(row: &Row) -> Result<Assignment> {
     Ok(Assignment {
-        tool_id: parsed(row, "tool")?,
-        version_constraint: parsed(row, "version_constraint")?,
-        additional_instruction: parsed(row, "additional_instruction")?,
-        audio_fillers: json(row, "audio_fillers")?,
+        tool_id: parse_column(row, "tool")?,
+        version_constraint: parse_column(row, "version_constraint")?,
+        additional_instruction: parse_column(row, "additional_instruction")?,
+        audio_fillers: read_json(row, "audio_fillers")?,
         audio_filler_triggered_after: parse_delay(get(row, "audio_filler_after_ms")?)?,
         result_persistence: parse_persistence(get(row, "result_persistence")?)?,
-        component_digest: parsed_option(row, "component_digest")?,
-        human_intervention: json(row, "human_intervention")?,
+        component_digest: parse_optional_column(row, "component_digest")?,
+        human_intervention: read_json(row, "human_intervention")?,
     })
 }
 

@@ -1,7 +1,8 @@
 //! Listing agents.
 
 use registry::statements::{
-    Listing, Query, SortedBy, Statement, Value, add_order, filter_name, get, signed, sort_keys, to_list, unsigned,
+    Listing, Query, SortedBy, Statement, Value, add_order, filter_name, get, read_unsigned, sort_keys, to_list,
+    to_signed,
 };
 use registry::{Error, OrganizationId, Page, Permission, Principal, Result, Slice};
 
@@ -31,7 +32,7 @@ impl Agents {
         let mut statement = list(principal, filter, last.as_ref())?;
         statement.bind(" LIMIT ?", i64::from(page.limit) + 1);
         let rows = listing.rows(statement.query()).await?;
-        let agents = rows.iter().map(|row| Ok((read(row)?, unsigned(row, "sequence")?))).collect::<Result<_>>()?;
+        let agents = rows.iter().map(|row| Ok((read(row)?, read_unsigned(row, "sequence")?))).collect::<Result<_>>()?;
         let token = |(_, sequence): &(Agent, u64)| self.store.registry().seal_position(&list_names, *sequence);
         Ok(Slice::cut(agents, page, token).map(|(agent, _)| agent))
     }
@@ -44,7 +45,7 @@ impl Agents {
         page: Page,
     ) -> Result<LastAgent> {
         let position = self.store.registry().open_position(list_names, page)?;
-        let sequence = signed(position);
+        let sequence = to_signed(position);
         let query = Query::new(LAST).bind(organization.as_str()).bind(sequence);
         let row = listing.row(query).await?.ok_or(Error::PageTokenUnknown)?;
         Ok(LastAgent { sequence, name: get(&row, "name")?, created_at: get(&row, "created_at")? })

@@ -3,8 +3,8 @@
 use std::collections::{HashMap, HashSet};
 
 use registry::statements::{
-    Change, ChangeKind, Connection, Query, Row, get, json, parsed, read_live_versions, require_within, timestamp,
-    to_json,
+    Change, ChangeKind, Connection, Query, Row, get, parse_column, read_json, read_live_versions, read_timestamp,
+    require_within, to_json,
 };
 use registry::{AgentId, Digest, Error, Page, Principal, Result, RevisionNumber, Slice, ToolRef, VersionId};
 
@@ -172,7 +172,7 @@ async fn find_used_version(
     let Some(row) = query.fetch_optional(&mut *connection).await? else {
         return Ok(Err(AssignmentProblem::ToolUnknown));
     };
-    let (name, constraint) = (parsed(&row, "name")?, &assignment.version_constraint);
+    let (name, constraint) = (parse_column(&row, "name")?, &assignment.version_constraint);
     if get(&row, "deprecated")? {
         return Ok(Err(AssignmentProblem::ToolDeprecated { name }));
     }
@@ -183,7 +183,7 @@ async fn find_used_version(
     };
     let query = Query::new(VERSION).bind(of.organization.as_str()).bind(id.as_str());
     let row = query.fetch_one(connection).await?;
-    let present: Digest = parsed(&row, "component_digest")?;
+    let present: Digest = parse_column(&row, "component_digest")?;
     match assignment.component_digest {
         Some(pinned) if pinned != present => {
             Ok(Err(AssignmentProblem::DigestDiffers { name, version, pinned, present }))
@@ -208,11 +208,11 @@ async fn insert(connection: &mut Connection, edit: &AgentEdit, revision: &AgentR
 
 pub(super) fn read(row: &Row) -> Result<AgentRevision> {
     let content = AgentDraft {
-        system_prompt: parsed(row, "system_prompt")?,
-        tool_exposure: parsed(row, "tool_exposure")?,
-        built_in_tools: json(row, "built_in_tools")?,
-        assignments: json(row, "assignments")?,
-        states: json(row, "states")?,
+        system_prompt: parse_column(row, "system_prompt")?,
+        tool_exposure: parse_column(row, "tool_exposure")?,
+        built_in_tools: read_json(row, "built_in_tools")?,
+        assignments: read_json(row, "assignments")?,
+        states: read_json(row, "states")?,
     };
     Ok(AgentRevision { deployment: parse_deployment(row)?, content })
 }
@@ -220,7 +220,7 @@ pub(super) fn read(row: &Row) -> Result<AgentRevision> {
 fn parse_deployment(row: &Row) -> Result<Deployment> {
     Ok(Deployment {
         number: parse_revision_number(get(row, "revision")?)?,
-        deployed_by: parsed(row, "deployed_by")?,
-        deployed_at: timestamp(row, "deployed_at")?,
+        deployed_by: parse_column(row, "deployed_by")?,
+        deployed_at: read_timestamp(row, "deployed_at")?,
     })
 }

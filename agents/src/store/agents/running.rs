@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use registry::statements::{Connection, Query, Row, parsed};
+use registry::statements::{Connection, Query, Row, parse_column};
 use registry::{AccountId, AgentId, Principal, Result};
 
 use super::handle::Agents;
@@ -82,11 +82,11 @@ fn choose<'a>(named: &'a [NamedAgent], account: &AccountId, reference: &AgentRef
 }
 
 fn read_named(row: &Row) -> Result<NamedAgent> {
-    let personal_of = match parsed(row, "scope")? {
-        AgentScope::Personal => Some(parsed(row, "author")?),
+    let personal_of = match parse_column(row, "scope")? {
+        AgentScope::Personal => Some(parse_column(row, "author")?),
         AgentScope::Organization => None,
     };
-    Ok(NamedAgent { agent: parsed(row, "agent")?, personal_of })
+    Ok(NamedAgent { agent: parse_column(row, "agent")?, personal_of })
 }
 
 async fn find_running_revision(connection: &mut Connection, agent: &Agent) -> Result<Option<AgentRevision>> {

@@ -1,6 +1,6 @@
 //! The states of drafts.
 
-use registry::statements::{Connection, json, require_changed, require_within, to_json};
+use registry::statements::{Connection, read_json, require_changed, require_within, to_json};
 use registry::{AgentId, Error, Principal, Result};
 
 use super::edit::AgentEdit;
@@ -54,7 +54,7 @@ impl Agents {
 
 /// Returns the states of a draft, in the order of their names.
 pub(super) async fn of(connection: &mut Connection, edit: &AgentEdit) -> Result<Vec<AgentState>> {
-    edit.of(LIST).fetch_all(connection).await?.iter().map(|row| json(row, "state")).collect()
+    edit.of(LIST).fetch_all(connection).await?.iter().map(|row| read_json(row, "state")).collect()
 }
 
 /// Fails when stored JSON has too many bytes.

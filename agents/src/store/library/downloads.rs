@@ -1,6 +1,6 @@
 //! Links to artifacts, the artifacts that they lead to, and artifacts that the whole organisation reads.
 
-use registry::statements::{Query, unsigned};
+use registry::statements::{Query, read_unsigned};
 use registry::{Error, LibraryItemId, OrganizationId, Result};
 use serde_json::Value;
 
@@ -43,7 +43,7 @@ impl Library {
     pub async fn artifact_revision_of_organization(&self, item: &LibraryItemId) -> Result<Option<u64>> {
         let query = Query::new(OPEN_REVISION).bind(self.scope.organization.as_str()).bind(item.as_str());
         let row = query.fetch_optional(self.store.readers()).await?;
-        row.map(|row| unsigned(&row, "revision")).transpose()
+        row.map(|row| read_unsigned(&row, "revision")).transpose()
     }
 }
 

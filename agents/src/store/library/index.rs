@@ -3,8 +3,8 @@
 //! The index changes in the transaction of its item. Each change of it within a scope has a position, by which servers find what they
 //! have not read: the row of the scope is locked until the commit, so that positions become visible in their order.
 
-use registry::statements::{Connection, Query, signed};
-use registry::{LibraryItemId, Result, Timestamp, words};
+use registry::statements::{Connection, Query, to_signed};
+use registry::{LibraryItemId, Result, Timestamp, extract_words};
 use serde_json::{Map, Value};
 
 use crate::domain::library::LibraryScope;
@@ -42,7 +42,7 @@ impl IndexEntry {
     pub fn new(item: &LibraryItemId, body: &Map<String, Value>, updated_at: Timestamp) -> Self {
         Self {
             item: item.clone(),
-            words: words(&build_searched_text(body)),
+            words: extract_words(&build_searched_text(body)),
             importance: read_importance(body),
             updated_at,
         }
@@ -71,7 +71,7 @@ pub(super) async fn remove_from_index(
 
 /// Takes positions for this many changes. Returns the last one.
 pub(super) async fn next_changes(scope: &LibraryScope, count: u64, connection: &mut Connection) -> Result<i64> {
-    bind_scope(NEXT_CHANGE, scope).bind(signed(count)).fetch_column("changes", connection).await
+    bind_scope(NEXT_CHANGE, scope).bind(to_signed(count)).fetch_column("changes", connection).await
 }
 
 /// Binds a scope as `$1` to `$3`.

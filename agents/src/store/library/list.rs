@@ -1,6 +1,6 @@
 //! Listing items of the Library, newest first: those of the user, and those that others share with the user.
 
-use registry::statements::{Row, get, parsed, to_json, unsigned};
+use registry::statements::{Row, get, parse_column, read_unsigned, to_json};
 use registry::{LibraryItemId, Result};
 
 use super::content::listed_columns;
@@ -96,13 +96,13 @@ impl Library {
         }
         let query = self.shelf(family).query(IDS).bind(prefix).bind(format!("{prefix}{AFTER_ALL}"));
         let rows = query.bind(i64::from(limit)).fetch_all(self.store.readers()).await?;
-        rows.iter().map(|row| parsed(row, "item")).collect()
+        rows.iter().map(|row| parse_column(row, "item")).collect()
     }
 
     /// Returns a text that changes with the items that [`Library::list`] would list without a filter. It reads two numbers.
     pub async fn fingerprint(&self, family: LibraryFamily) -> Result<String> {
         let rows = self.shelf(family).query(CHANGES).fetch_all(self.store.readers()).await?;
-        let part = |row: &Row| Ok(format!("{} {}", get::<&str>(row, "app")?, unsigned(row, "changes")?));
+        let part = |row: &Row| Ok(format!("{} {}", get::<&str>(row, "app")?, read_unsigned(row, "changes")?));
         Ok(rows.iter().map(part).collect::<Result<Vec<_>>>()?.join(" "))
     }
 }

@@ -1,7 +1,7 @@
 //! Runs that items of the Library started, and that failed or were cancelled. The row of such a run names its item until the item has
 //! the end of the run, so that no end is lost with a server.
 
-use registry::statements::{Query, Row, get, parsed, timestamp};
+use registry::statements::{Query, Row, get, parse_column, read_timestamp};
 use registry::{AgentRunId, Result, Timestamp};
 
 use super::content::StoredFields;
@@ -82,9 +82,9 @@ async fn build_change(store: &AgentStore, row: &Row, report: Report<'_>) -> Resu
 
 fn read_run(row: &Row) -> Result<EndedRun> {
     Ok(EndedRun {
-        id: parsed(row, "agent_run")?,
-        state: parsed(row, "state")?,
+        id: parse_column(row, "agent_run")?,
+        state: parse_column(row, "state")?,
         document: get(row, "document")?,
-        ended_at: timestamp(row, "ended_at")?,
+        ended_at: read_timestamp(row, "ended_at")?,
     })
 }

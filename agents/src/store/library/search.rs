@@ -5,8 +5,8 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
-use registry::statements::{Row, damaged, get, parsed, to_json};
-use registry::{LibraryItemId, Result, off_the_runtime, words};
+use registry::statements::{Row, damaged, get, parse_column, to_json};
+use registry::{LibraryItemId, Result, extract_words, off_the_runtime};
 use tokio::time::timeout;
 
 use super::index::bind_scope;
@@ -102,7 +102,7 @@ async fn embed_query(embedder: &dyn Embedder, query: &str) -> Option<Option<Vect
 }
 
 fn list_distinct_words(query: &str) -> Vec<String> {
-    let words = words(query);
+    let words = extract_words(query);
     let mut seen = BTreeSet::new();
     let distinct = words.split_whitespace().filter(|word| seen.insert(*word));
     distinct.take(QUERY_WORDS_MAX).map(ToOwned::to_owned).collect()
@@ -111,7 +111,7 @@ fn list_distinct_words(query: &str) -> Vec<String> {
 fn parse_change(row: &Row, embedder: &dyn Embedder) -> Result<IndexChange> {
     let model: Option<&str> = get(row, "model")?;
     let memory = model.map(|model| parse_memory(row, embedder.reads(model))).transpose()?;
-    Ok(IndexChange { item: parsed(row, "item")?, position: get(row, "change")?, memory })
+    Ok(IndexChange { item: parse_column(row, "item")?, position: get(row, "change")?, memory })
 }
 
 fn parse_memory(row: &Row, has_vector: bool) -> Result<IndexedMemory> {

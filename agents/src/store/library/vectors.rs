@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use registry::statements::{List, Query, Row, get, json, parsed, to_json};
+use registry::statements::{List, Query, Row, get, parse_column, read_json, to_json};
 use registry::{AccountId, CallerName, LibraryItemId, OrganizationId, Result};
 use serde::Serialize;
 
@@ -79,7 +79,7 @@ impl AgentStore {
         let mut made = 0;
         for row in &rows {
             let due = DueCorpus {
-                organization: parsed(row, "organization")?,
+                organization: parse_column(row, "organization")?,
                 changes: get(row, "changes")?,
                 learned: get(row, "learned")?,
             };
@@ -215,10 +215,10 @@ fn write_vectors(
 }
 
 fn parse_lacking(row: &Row) -> Result<Lacking> {
-    let mut text = build_searched_text(&json(row, "body")?);
+    let mut text = build_searched_text(&read_json(row, "body")?);
     text.truncate(text.floor_char_boundary(EMBEDDED_BYTES_MAX));
     let scope = (get(row, "owner")?, get(row, "app")?);
-    Ok(Lacking { scope, item: parsed(row, "item")?, change: get(row, "change")?, text })
+    Ok(Lacking { scope, item: parse_column(row, "item")?, change: get(row, "change")?, text })
 }
 
 #[cfg(test)]
