@@ -6,7 +6,7 @@ use registry::{AgentRunId, CallerNames, Clock, Error, Timestamp};
 
 use crate::domain::agent_runs::{AgentRunState, RunObjective};
 use crate::domain::library::{LibraryContent, LibraryItem};
-use crate::library::{RunEnd, creator, end_run, fire};
+use crate::library::{RunEnd, end_run, find_creator, fire};
 use crate::metrics::TASKS_FIRED;
 use crate::runs::{AgentRunOptions, RunCheckpoint};
 use crate::store::AgentStore;
@@ -31,8 +31,8 @@ impl DueTasks {
     /// When the store cannot be read or written.
     pub async fn fire(&self) -> Result<u64, Error> {
         let Self { store, clock, starts_runs } = self;
-        let advance = |item: &LibraryItem, now: Timestamp| advanced(item, now, starts_runs.then_some(clock));
-        let fired = store.advance_due_items(store.database_time().await?, &advance).await?;
+        let advance = |item: &LibraryItem, now: Timestamp| advance_item(item, now, starts_runs.then_some(clock));
+        let fired = store.advance_due_items(store.read_database_time().await?, &advance).await?;
         counter!(TASKS_FIRED).increment(fired);
         Ok(fired)
     }
@@ -42,37 +42,37 @@ impl DueTasks {
     /// # Errors
     /// When the store cannot be read or written.
     pub async fn note_ended_run(&self) -> Result<bool, Error> {
-        self.store.report_ended_run(&noted).await
+        self.store.report_ended_run(&note_end).await
     }
 }
 
-fn noted(item: &LibraryItem, run: &EndedRun) -> Option<LibraryContent> {
+fn note_end(item: &LibraryItem, run: &EndedRun) -> Option<LibraryContent> {
     let end = match run.state {
         AgentRunState::Cancelled => RunEnd::Cancelled,
-        _ => RunEnd::Failed { error_code: error_code(run) },
+        _ => RunEnd::Failed { error_code: find_error_code(run) },
     };
     end_run(item, &run.id, end, run.ended_at)
 }
 
-fn error_code(run: &EndedRun) -> String {
+fn find_error_code(run: &EndedRun) -> String {
     let checkpoint = RunCheckpoint::read(&run.document).ok();
     let failure = checkpoint.as_ref().and_then(RunCheckpoint::failure);
     failure.map_or_else(|| ABANDONED.to_owned(), |failure| failure.code.clone())
 }
 
 /// Fires a task. With a clock, for the id of the run, a run of the agent that created the task starts with it.
-fn advanced(item: &LibraryItem, now: Timestamp, clock: Option<&Clock>) -> AdvancedItem {
-    let agent = creator(item);
+fn advance_item(item: &LibraryItem, now: Timestamp, clock: Option<&Clock>) -> AdvancedItem {
+    let agent = find_creator(item);
     let start = clock.zip(agent).map(|(clock, agent)| (AgentRunId::new(clock), agent));
     let (content, fired) = fire(item, now, start.as_ref().map(|(id, _)| id));
     let run = start.zip(fired).and_then(|((id, agent), description)| {
-        let document = RunCheckpoint::new(options(item, &description)).written().ok()?;
+        let document = RunCheckpoint::new(build_options(item, &description)).written().ok()?;
         Some(DueRun { id, agent, objective: RunObjective::of(&description), document })
     });
     AdvancedItem { content, run }
 }
 
-fn options(item: &LibraryItem, description: &str) -> AgentRunOptions {
+fn build_options(item: &LibraryItem, description: &str) -> AgentRunOptions {
     let id = &item.id;
     let objective = format!(
         "The task {id} is due: {description}\n\nDo the work. Then call task_complete with this task_id and a short result, and \

@@ -35,7 +35,7 @@ pub use answer::{library_failure, library_refusal};
 pub use artifact_encoding::ArtifactEncoding;
 pub(crate) use enforced_rules::EnforcedRules;
 pub use instructions::library_instructions;
-pub(crate) use tasks::{RunEnd, creator, end_run, fire};
+pub(crate) use tasks::{RunEnd, end_run, find_creator, fire};
 pub use variables::{FilledTooLarge, fill_variables};
 
 /// The tools of all families.

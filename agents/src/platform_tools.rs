@@ -35,16 +35,16 @@ pub fn platform_tools(store: &AgentStore) -> Result<NativeTools, NativeToolRefus
 
 /// The tools that the HTTP API serves by routes of their own.
 pub fn routed_tools() -> impl Iterator<Item = RoutedTool> {
-    declared().filter_map(RoutedTool::of)
+    list_declared().filter_map(RoutedTool::of)
 }
 
 fn check_with(
     context: impl Fn(NativeCall) -> PlatformCall + Clone + Send + Sync + 'static,
 ) -> Result<NativeTools, NativeToolRefused> {
-    NativeTools::check(declared(), context, show_schemas)
+    NativeTools::check(list_declared(), context, show_schemas)
 }
 
-fn declared() -> impl Iterator<Item = &'static PlatformToolSpec> {
+fn list_declared() -> impl Iterator<Item = &'static PlatformToolSpec> {
     TOOLS.iter().chain(FAMILIES.iter().copied().flatten())
 }
 

@@ -28,7 +28,7 @@ impl UserRules {
     }
 
     /// Reads the rules that are enforced for a user within an application.
-    pub async fn enforced(
+    pub async fn read_enforced(
         &self,
         principal: &Principal,
         names: &CallerNames,
@@ -58,7 +58,7 @@ impl CallPolicy for UserRules {
     fn check<'a>(&'a self, called: CalledTool<'a>) -> BoxFuture<'a, Result<(), runner::Error>> {
         let CalledTool { caller: ToolCaller { principal, names, .. }, tool, apis } = called;
         Box::pin(async move {
-            let rules = self.enforced(principal, names).await?;
+            let rules = self.read_enforced(principal, names).await?;
             let names: Vec<_> = std::iter::once(tool.to_owned()).chain(apis).collect();
             let Some(rule) = rules.forbids(&names) else { return Ok(()) };
             let message = format!("the rule {rule} of the user forbids calls of {tool}; rule_get shows it");

@@ -30,7 +30,7 @@ mod workflow_request;
 mod working;
 
 pub use control::MILESTONE_CHARACTERS_MAX;
-pub(crate) use control::control_tool_names;
+pub(crate) use control::list_control_tool_names;
 pub use human::{HumanForm, HumanQuestion, HumanRequestDetails, HumanResponse};
 pub use manage::Begun;
 pub use run_checkpoint::{RunCheckpoint, SingleCall};

@@ -101,7 +101,7 @@ fn handle(Search { catalogue, arguments }: Search) -> BoxFuture<'static, Outcome
 
 /// Searches on a thread of its own, unless the catalogue is small.
 async fn search(catalogue: Arc<Catalogue>, query: Query) -> Outcome {
-    let words = SearchIndex::words(&query.query);
+    let words = SearchIndex::split_words(&query.query);
     // An index that is not made yet costs as much as a search.
     let bytes = catalogue.search_index.get().map_or(usize::MAX, |index| index.bytes().saturating_mul(words.len()));
     let limit = query.limit.unwrap_or(LIMIT_DEFAULT).min(LIMIT_MAX);
@@ -113,14 +113,14 @@ async fn search(catalogue: Arc<Catalogue>, query: Query) -> Outcome {
 }
 
 fn find_tools(catalogue: &Catalogue, words: &[String], limit: usize) -> Result<String, String> {
-    let index = catalogue.search_index.get_or_init(|| SearchIndex::of(catalogue.tools.iter().map(text_of)));
+    let index = catalogue.search_index.get_or_init(|| SearchIndex::of(catalogue.tools.iter().map(build_text)));
     let corrections = index.correct(words);
     let mut scored: Vec<_> =
-        index.scores(words, &corrections).zip(&catalogue.tools).filter(|(score, _)| *score > 0).collect();
+        index.compute_scores(words, &corrections).zip(&catalogue.tools).filter(|(score, _)| *score > 0).collect();
     scored.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.name.cmp(&b.1.name)));
     let (mut tools, mut bytes) = (Vec::new(), 0);
     for (_, tool) in scored.iter().take(limit) {
-        let tool = to_raw_value(&shown(tool)).map_err(|error| error.to_string())?;
+        let tool = to_raw_value(&show_tool(tool)).map_err(|error| error.to_string())?;
         bytes += tool.get().len();
         if bytes > FOUND_BYTES_MAX {
             break;
@@ -130,11 +130,11 @@ fn find_tools(catalogue: &Catalogue, words: &[String], limit: usize) -> Result<S
     serde_json::to_string(&FoundTools { tools, matches: scored.len(), corrections }).map_err(|error| error.to_string())
 }
 
-fn text_of(tool: &ListedTool) -> ToolText {
+fn build_text(tool: &ListedTool) -> ToolText {
     ToolText::of(&tool.name, &tool.description())
 }
 
-fn shown(tool: &ListedTool) -> FoundTool<'_> {
+fn show_tool(tool: &ListedTool) -> FoundTool<'_> {
     FoundTool { name: &tool.name, description: tool.description(), input_schema: tool.input_schema_text() }
 }
 

@@ -11,7 +11,7 @@ use crate::due_tasks::DueTasks;
 use crate::error::Error;
 use crate::platform_tools::platform_tools;
 use crate::rules::UserRules;
-use crate::runs::{AgentRunParts, AgentRunService, control_tool_names};
+use crate::runs::{AgentRunParts, AgentRunService, list_control_tool_names};
 use crate::store::AgentStore;
 use crate::turns::Turns;
 
@@ -43,7 +43,7 @@ impl AgentServices {
         let (natives, rules) = (platform_tools(&store)?, UserRules::new(store.clone(), clock.clone()));
         let extensions = Extensions { natives: natives.clone(), policy: Some(Arc::new(rules.clone())) };
         let invoker = Invoker::start(runner, storage, clock.clone(), extensions)?;
-        let catalogues = Catalogues::new(store.clone(), natives.clone(), control_tool_names());
+        let catalogues = Catalogues::new(store.clone(), natives.clone(), list_control_tool_names());
         let Config { model, runs_due_tasks } = config;
         Ok(Self {
             turns: Turns::new(store.clone(), natives, catalogues.clone()),

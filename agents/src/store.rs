@@ -95,8 +95,8 @@ impl AgentStore {
         self.0.store.readers()
     }
 
-    async fn listing(&self, organization: &OrganizationId) -> Result<Listing> {
-        self.0.store.listing(organization).await
+    async fn open_listing(&self, organization: &OrganizationId) -> Result<Listing> {
+        self.0.store.open_listing(organization).await
     }
 
     async fn write<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T> {

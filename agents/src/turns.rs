@@ -52,10 +52,10 @@ impl Turns {
     /// # Errors
     /// When the store cannot be read.
     pub async fn presented(&self, principal: &Principal, specs: Vec<&Assignment>) -> Result<Vec<PresentedTool>, Error> {
-        let sources = self.catalogues.published(principal, specs.into_iter()).await?;
+        let sources = self.catalogues.list_published(principal, specs.into_iter()).await?;
         let mut taken = self.catalogues.reserved_names();
         taken.extend(self.turn_tools().map(|tool| tool.name.clone()));
-        Ok(name_tools(sources, taken).iter().filter_map(presented).collect())
+        Ok(name_tools(sources, taken).iter().filter_map(present_tool).collect())
     }
 
     /// Finds a turn of a conversation of the user.
@@ -91,7 +91,7 @@ impl Turns {
         let mode = turn.conversation.mode;
         let subject = match (native, presented) {
             (Some(native), _) => Subject::Native(native),
-            (None, Some(presented)) => subject_of(presented),
+            (None, Some(presented)) => build_subject(presented),
             (None, None) => {
                 Subject::NotPresented { tool, presented: turn.tools.iter().map(|tool| tool.name.clone()).collect() }
             }
@@ -99,7 +99,7 @@ impl Turns {
         let caller = ToolCaller {
             source: turn.source(),
             via: CallVia::Agent(turn.agent_call(protocol, client)),
-            conversation: Some(conversation(&turn)),
+            conversation: Some(build_conversation(&turn)),
             names: CallerNames::default(),
             principal,
         };
@@ -124,7 +124,7 @@ impl Turns {
     }
 }
 
-fn presented(listed: &ListedTool) -> Option<PresentedTool> {
+fn present_tool(listed: &ListedTool) -> Option<PresentedTool> {
     let ListedSource::Published { callable, assignment, api } = &listed.source else { return None };
     Some(PresentedTool {
         name: listed.name.clone(),
@@ -139,7 +139,7 @@ fn presented(listed: &ListedTool) -> Option<PresentedTool> {
 }
 
 /// The version that a turn presented, or its API.
-fn subject_of(PresentedTool { spec, version, api, .. }: &PresentedTool) -> Subject {
+fn build_subject(PresentedTool { spec, version, api, .. }: &PresentedTool) -> Subject {
     let (tool, version) = (spec.tool_id.clone(), *version);
     match api.clone() {
         Some(api) => Subject::Api { tool, version, api },
@@ -148,7 +148,7 @@ fn subject_of(PresentedTool { spec, version, api, .. }: &PresentedTool) -> Subje
 }
 
 /// The conversation as a tool receives it.
-fn conversation(turn: &Turn) -> Conversation {
+fn build_conversation(turn: &Turn) -> Conversation {
     Conversation {
         conversation_id: Some(turn.conversation.id.to_string()),
         interaction_id: Some(turn.interaction.to_string()),

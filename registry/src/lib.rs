@@ -84,7 +84,7 @@ pub use text::strict_json::{check_json, parse_json, read_json};
 pub use text::suggestion::{closest, did_you_mean, suggest_in};
 pub use text::trust::Trust;
 pub use text::visible_text::{is_hidden, json_line, visible, visible_document, visible_json, visible_lines};
-pub use text::words::words;
+pub use text::words::extract_words;
 pub use tools::{
     Description, EnvvarChanges, EnvvarInsert, EnvvarName, EnvvarUpdate, MissingVariable, NativeToolName, NewTool,
     SecretValue, TagFilter, TagValue, Tags, Tool, ToolChanges, ToolFilter, ToolName, ToolRef, ToolSort, Variables,

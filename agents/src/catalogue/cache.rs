@@ -51,12 +51,12 @@ impl Default for CatalogueCache {
 
 impl CatalogueCache {
     pub fn get(&self, principal: &Principal, now: &MadeFrom) -> Option<Arc<Catalogue>> {
-        let entry = self.0.get(&key(principal, now)).filter(|entry| now.is_as(&entry.made_from));
+        let entry = self.0.get(&build_key(principal, now)).filter(|entry| now.is_as(&entry.made_from));
         entry.map(|entry| entry.catalogue)
     }
 
     pub fn keep(&self, principal: &Principal, made_from: MadeFrom, catalogue: Arc<Catalogue>) {
-        self.0.insert(key(principal, &made_from), CachedCatalogue { made_from, catalogue });
+        self.0.insert(build_key(principal, &made_from), CachedCatalogue { made_from, catalogue });
     }
 
     pub fn drop_expired(&self) {
@@ -71,6 +71,6 @@ impl HeapBytes for CachedCatalogue {
     }
 }
 
-fn key(principal: &Principal, made_from: &MadeFrom) -> Key {
+fn build_key(principal: &Principal, made_from: &MadeFrom) -> Key {
     (principal.organization.clone(), made_from.running.agent.id.clone(), principal.account.clone())
 }

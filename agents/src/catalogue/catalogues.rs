@@ -54,7 +54,7 @@ impl Catalogues {
         if let Some(found) = self.cache.get(principal, &made_from) {
             return Ok(found);
         }
-        let made = Arc::new(self.made_catalogue(principal, running).await?);
+        let made = Arc::new(self.build_catalogue(principal, running).await?);
         self.cache.keep(principal, made_from, made.clone());
         Ok(made)
     }
@@ -74,14 +74,14 @@ impl Catalogues {
         let mut with_others = RunningAgent::clone(&running);
         let own = &running.revision.content.built_in_tools;
         with_others.revision.content.built_in_tools = built_in_tools.clone().as_strict_as(own);
-        Ok(Arc::new(self.made_catalogue(principal, Arc::new(with_others)).await?))
+        Ok(Arc::new(self.build_catalogue(principal, Arc::new(with_others)).await?))
     }
 
-    async fn made_catalogue(&self, principal: &Principal, running: Arc<RunningAgent>) -> Result<Catalogue, Error> {
+    async fn build_catalogue(&self, principal: &Principal, running: Arc<RunningAgent>) -> Result<Catalogue, Error> {
         let natives = self.natives.iter().filter(|tool| has(&running, tool));
         let natives = natives.filter(|tool| tool.may_be_called_by(principal)).cloned();
         let mut sources: Vec<_> = natives.map(ListedSource::Native).collect();
-        let published = self.published(principal, running.revision.content.assignments.iter()).await?;
+        let published = self.list_published(principal, running.revision.content.assignments.iter()).await?;
         let (fitting, left_out) = keep_within_bound(published);
         sources.extend(fitting);
         let mut catalogue = Catalogue::of(running, sources, self.reserved_names());
@@ -90,7 +90,7 @@ impl Catalogues {
     }
 
     /// Returns the highest live versions that assignments accept, of tools that the user may invoke.
-    pub(crate) async fn published(
+    pub(crate) async fn list_published(
         &self,
         principal: &Principal,
         assignments: impl Iterator<Item = &Assignment>,
@@ -100,7 +100,7 @@ impl Catalogues {
             let (tool, constraint) = (&assignment.tool_id, &assignment.version_constraint);
             let callable = self.store.registry().versions().callable(&principal.organization, tool, constraint).await?;
             let callable = callable.filter(|callable| principal.may_for(Permission::InvokeTool, &callable.tool));
-            sources.extend(callable.into_iter().flat_map(|callable| listed(&callable, assignment)));
+            sources.extend(callable.into_iter().flat_map(|callable| list_sources(&callable, assignment)));
         }
         Ok(sources)
     }
@@ -127,7 +127,7 @@ fn keep_within_bound(published: Vec<ListedSource>) -> (Vec<ListedSource>, Vec<To
 }
 
 /// The version of a tool as agents list it: once, or once for each API.
-fn listed(callable: &Arc<Callable>, assignment: &Assignment) -> Vec<ListedSource> {
+fn list_sources(callable: &Arc<Callable>, assignment: &Assignment) -> Vec<ListedSource> {
     let assignment = Arc::new(assignment.clone());
     let source = |api| ListedSource::Published { callable: callable.clone(), assignment: assignment.clone(), api };
     match callable.version.settings.apis.keys() {

@@ -47,7 +47,7 @@ impl SearchIndex {
     }
 
     /// The words of a query, each once.
-    pub fn words(query: &str) -> Vec<String> {
+    pub fn split_words(query: &str) -> Vec<String> {
         let mut words = Vec::new();
         for word in query.split_whitespace() {
             let word: String = word.to_lowercase().chars().take(WORD_CHARACTERS_MAX).collect();
@@ -65,16 +65,16 @@ impl SearchIndex {
 
     /// The weights of the words that each tool has, in the order of the tools. A word for which another one is taken weighs half as
     /// much.
-    pub fn scores(&self, words: &[String], corrections: &[Correction]) -> impl Iterator<Item = usize> {
+    pub fn compute_scores(&self, words: &[String], corrections: &[Correction]) -> impl Iterator<Item = usize> {
         let taken = move |text: &ToolText| -> usize {
-            corrections.iter().flat_map(|correction| &correction.taken_for).map(|word| text.weight(word)).sum()
+            corrections.iter().flat_map(|correction| &correction.taken_for).map(|word| text.weigh(word)).sum()
         };
-        self.texts.iter().map(move |text| 2 * words.iter().map(|word| text.weight(word)).sum::<usize>() + taken(text))
+        self.texts.iter().map(move |text| 2 * words.iter().map(|word| text.weigh(word)).sum::<usize>() + taken(text))
     }
 
     /// Returns the words that no tool has, with near words that some have.
     pub fn correct(&self, words: &[String]) -> Vec<Correction> {
-        let unknown = words.iter().filter(|word| self.texts.iter().all(|text| text.weight(word) == 0));
+        let unknown = words.iter().filter(|word| self.texts.iter().all(|text| text.weigh(word) == 0));
         let corrected = unknown.take(CORRECTED_WORDS_MAX).filter_map(|word| {
             let near = find_near_words(word, self.vocabulary.iter().map(String::as_str), NearBy::SpellingOrMeaning);
             let taken_for: Vec<_> = near.into_iter().map(str::to_owned).collect();
@@ -89,7 +89,7 @@ impl ToolText {
         Self { name: name.to_lowercase(), description: description.to_lowercase() }
     }
 
-    fn weight(&self, word: &str) -> usize {
+    fn weigh(&self, word: &str) -> usize {
         usize::from(self.name.contains(word)) * NAME_WEIGHT + usize::from(self.description.contains(word))
     }
 }
@@ -100,10 +100,10 @@ mod tests {
 
     #[test]
     fn the_words_of_a_query_have_bounds() {
-        assert_eq!(SearchIndex::words(" Pay  the BILL pay\n"), ["pay", "the", "bill"]);
+        assert_eq!(SearchIndex::split_words(" Pay  the BILL pay\n"), ["pay", "the", "bill"]);
         let many: Vec<_> = (0..100).map(|number| number.to_string()).collect();
-        assert_eq!(SearchIndex::words(&many.join(" ")), many[..WORDS_MAX]);
-        assert_eq!(SearchIndex::words(&"ä".repeat(1_000)), ["ä".repeat(WORD_CHARACTERS_MAX)]);
+        assert_eq!(SearchIndex::split_words(&many.join(" ")), many[..WORDS_MAX]);
+        assert_eq!(SearchIndex::split_words(&"ä".repeat(1_000)), ["ä".repeat(WORD_CHARACTERS_MAX)]);
     }
 
     #[test]
@@ -111,7 +111,7 @@ mod tests {
         let texts = [("Pay_bill", "Pays a BILL"), ("shout", "of a bill"), ("x", "y")];
         let index = SearchIndex::of(texts.iter().map(|(name, description)| ToolText::of(name, description)));
         let words = ["bill", "pay"].map(str::to_owned);
-        assert_eq!(index.scores(&words, &[]).collect::<Vec<_>>(), [16, 2, 0]);
+        assert_eq!(index.compute_scores(&words, &[]).collect::<Vec<_>>(), [16, 2, 0]);
         // The distinct words are pay, bill, pays, a, shout, of, x and y.
         assert_eq!(index.bytes(), 8 + 11 + 5 + 9 + 1 + 1 + 3 + 4 + 4 + 1 + 5 + 2 + 1 + 1);
     }
@@ -121,13 +121,13 @@ mod tests {
         let texts = [("send_invoice", "Sends an invoice"), ("weather", "Tells the weather of a town")];
         let index = SearchIndex::of(texts.iter().map(|(name, description)| ToolText::of(name, description)));
         for (query, word, place) in [("invioce", "invoice", 0), ("wether", "weather", 1), ("climate", "weather", 1)] {
-            let words = SearchIndex::words(query);
+            let words = SearchIndex::split_words(query);
             let corrections = index.correct(&words);
             assert_eq!(corrections, [Correction { word: query.to_owned(), taken_for: vec![word.to_owned()] }]);
-            let scores: Vec<_> = index.scores(&words, &corrections).collect();
+            let scores: Vec<_> = index.compute_scores(&words, &corrections).collect();
             assert!(scores[place] > 0 && scores[1 - place] == 0, "{query}: {scores:?}");
         }
-        assert!(index.correct(&SearchIndex::words("invoice elephant")).is_empty());
+        assert!(index.correct(&SearchIndex::split_words("invoice elephant")).is_empty());
     }
 
     #[test]

@@ -122,10 +122,10 @@ impl Catalogue {
     /// rights of the user.
     #[must_use]
     pub fn digest(&self) -> Digest {
-        *self.digest.get_or_init(|| self.made_digest())
+        *self.digest.get_or_init(|| self.compute_digest())
     }
 
-    fn made_digest(&self) -> Digest {
+    fn compute_digest(&self) -> Digest {
         let RunningAgent { agent, revision } = &*self.running;
         let head = format!("{} {}", agent.id, revision.deployment.number);
         let lines = self.tools.iter().map(|tool| match &tool.source {
@@ -255,7 +255,7 @@ impl ListedTool {
         match &self.source {
             ListedSource::Native(tool) => tool.shown.output.as_ref().map(Cow::Borrowed),
             ListedSource::Published { callable, .. } => {
-                shape_output(self.published_output(callable)?.value()).map(Cow::Owned)
+                shape_output(self.find_published_output(callable)?.value()).map(Cow::Owned)
             }
         }
     }
@@ -282,7 +282,7 @@ impl ListedTool {
     pub fn output_schema_text(&self) -> Option<&SchemaText> {
         match &self.source {
             ListedSource::Native(_) => None,
-            ListedSource::Published { callable, .. } => self.published_output(callable),
+            ListedSource::Published { callable, .. } => self.find_published_output(callable),
         }
     }
 
@@ -292,13 +292,13 @@ impl ListedTool {
         match &self.source {
             ListedSource::Native(_) => 1 << 10,
             ListedSource::Published { callable, .. } => {
-                let output = self.published_output(callable).map_or(0, |schema| schema.as_str().len());
+                let output = self.find_published_output(callable).map_or(0, |schema| schema.as_str().len());
                 self.input_schema_text().as_str().len() + output
             }
         }
     }
 
-    fn published_output<'a>(&'a self, callable: &'a Callable) -> Option<&'a SchemaText> {
+    fn find_published_output<'a>(&'a self, callable: &'a Callable) -> Option<&'a SchemaText> {
         match self.api() {
             Some((_, api)) => api.output_schema.as_ref(),
             None => callable.version.settings.output_schema.as_ref(),

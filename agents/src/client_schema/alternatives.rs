@@ -32,7 +32,7 @@ pub(crate) fn shape_for_models(schema: Value) -> Value {
     }
     let merged = Reader { document: &root, left: PARTS_MAX }.read_members(&root, DEPTH_MAX).unwrap_or_default();
     let properties: Map<_, _> =
-        merged.properties.iter().map(|(name, parts)| ((*name).to_owned(), union(parts))).collect();
+        merged.properties.iter().map(|(name, parts)| ((*name).to_owned(), build_union(parts))).collect();
     let required: Vec<_> = merged.required.iter().map(ToString::to_string).collect();
     let is_closed = merged.is_closed;
     let mut alternatives = Map::new();
@@ -100,7 +100,7 @@ impl<'s> Reader<'s> {
         if !is_of_objects {
             return None;
         }
-        let mut objects = own_objects(members);
+        let mut objects = read_own_objects(members);
         if let Some(part) = members.get("$ref").and_then(Value::as_str).and_then(|to| find_part(self.document, to)) {
             objects = objects.and(self.read(part, depth)?);
         }
@@ -113,17 +113,17 @@ impl<'s> Reader<'s> {
             objects = objects.and(Objects::any_of(alternatives)?);
         }
         if let Some(values) = list("enum") {
-            objects = objects.and(Objects::any_of(values.iter().filter_map(object_of).collect())?);
+            objects = objects.and(Objects::any_of(values.iter().filter_map(read_object).collect())?);
         }
         if let Some(value) = members.get("const") {
-            objects = objects.and(object_of(value)?);
+            objects = objects.and(read_object(value)?);
         }
         Some(objects)
     }
 }
 
 /// What a schema says by its own keywords.
-fn own_objects(members: &Map<String, Value>) -> Objects<'_> {
+fn read_own_objects(members: &Map<String, Value>) -> Objects<'_> {
     let properties = members.get("properties").and_then(Value::as_object);
     let required = members.get("required").and_then(Value::as_array);
     Objects {
@@ -135,7 +135,7 @@ fn own_objects(members: &Map<String, Value>) -> Objects<'_> {
 }
 
 /// One value, of which only the names of its members are told.
-fn object_of(value: &Value) -> Option<Objects<'_>> {
+fn read_object(value: &Value) -> Option<Objects<'_>> {
     let names = || value.as_object().into_iter().flat_map(Map::keys).map(String::as_str);
     value.is_object().then(|| Objects {
         properties: names().map(|name| (name, Vec::new())).collect(),
@@ -176,16 +176,16 @@ impl<'s> Objects<'s> {
 }
 
 /// A schema of the values that one of several schemas accepts.
-fn union(schemas: &[&Value]) -> Value {
+fn build_union(schemas: &[&Value]) -> Value {
     match schemas {
         [] => json!({}),
         [one] => (*one).clone(),
-        several => values_of(several).unwrap_or_else(|| json!({"anyOf": several})),
+        several => list_values(several).unwrap_or_else(|| json!({"anyOf": several})),
     }
 }
 
 /// The values of several schemas that only list values, as the tags of variants are.
-fn values_of(schemas: &[&Value]) -> Option<Value> {
+fn list_values(schemas: &[&Value]) -> Option<Value> {
     let mut values: Vec<&Value> = Vec::new();
     for schema in schemas {
         let members = schema.as_object()?;

@@ -74,9 +74,9 @@ fn is_portable(pattern: &str) -> bool {
 fn is_escape(rest: &mut Peekable<Chars<'_>>, in_set: bool) -> bool {
     match rest.next() {
         Some('x') => are_hexadecimal(rest, 2),
-        Some('u') if rest.peek() == Some(&'{') => in_braces(rest).is_some(),
+        Some('u') if rest.peek() == Some(&'{') => read_braces(rest).is_some(),
         Some('u') => are_hexadecimal(rest, 4),
-        Some('p' | 'P') => in_braces(rest).is_some_and(|name| name.contains('=') || name.len() <= 2),
+        Some('p' | 'P') => read_braces(rest).is_some_and(|name| name.contains('=') || name.len() <= 2),
         Some('c') => rest.next().is_some_and(|c| c.is_ascii_alphabetic()),
         Some('-') => in_set,
         Some('B') => !in_set,
@@ -92,7 +92,7 @@ fn are_hexadecimal(rest: &mut Peekable<Chars<'_>>, count: usize) -> bool {
 }
 
 /// Reads `{…}` after `\u` or `\p`.
-fn in_braces(rest: &mut Peekable<Chars<'_>>) -> Option<String> {
+fn read_braces(rest: &mut Peekable<Chars<'_>>) -> Option<String> {
     rest.next_if_eq(&'{')?;
     let name: String = rest.by_ref().take_while(|c| *c != '}').collect();
     (!name.is_empty()).then_some(name)

@@ -49,7 +49,7 @@ fn split_types(members: &mut Map<String, Value>) {
         _ => return,
     };
     members.remove("type");
-    let alternatives: Vec<_> = types.into_iter().map(|one| alternative(members, one)).collect();
+    let alternatives: Vec<_> = types.into_iter().map(|one| build_alternative(members, one)).collect();
     for (_, keywords) in OF_TYPES {
         keywords.iter().for_each(|keyword| drop(members.remove(*keyword)));
     }
@@ -57,7 +57,7 @@ fn split_types(members: &mut Map<String, Value>) {
 }
 
 /// The alternative of one type, with the keywords of its values.
-fn alternative(members: &Map<String, Value>, one: Value) -> Value {
+fn build_alternative(members: &Map<String, Value>, one: Value) -> Value {
     let keywords = OF_TYPES.iter().find(|(types, _)| one.as_str().is_some_and(|name| types.contains(&name)));
     let keywords = keywords.into_iter().flat_map(|(_, keywords)| *keywords);
     let mut schema: Map<_, _> =

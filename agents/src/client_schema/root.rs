@@ -29,7 +29,7 @@ pub(crate) fn shape_input(schema: Value) -> Value {
         Value::Bool(accepts) => *accepts,
         schema => admits_objects(schema),
     };
-    let mut root = inline_reference(members_of(schema));
+    let mut root = inline_reference(take_members(schema));
     root.insert("type".to_owned(), json!("object"));
     root.entry("properties").or_insert_with(|| json!({}));
     if !admits_objects {
@@ -43,7 +43,7 @@ pub(crate) fn shape_output(schema: Value) -> Option<Value> {
     if !describes_objects(&schema) {
         return None;
     }
-    let mut root = inline_reference(members_of(schema));
+    let mut root = inline_reference(take_members(schema));
     root.insert("type".to_owned(), json!("object"));
     // Clients keep compiled schemas by this name, which the schemas of two tools may have.
     if !root.values().any(has_named_reference) {
@@ -117,7 +117,7 @@ fn admits_objects(schema: &Value) -> bool {
 }
 
 /// The members of the root, without booleans in the place of schemas.
-fn members_of(mut schema: Value) -> Map<String, Value> {
+fn take_members(mut schema: Value) -> Map<String, Value> {
     replace_booleans(&mut schema);
     match schema {
         Value::Object(members) => members,

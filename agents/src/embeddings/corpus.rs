@@ -10,10 +10,10 @@
 use std::collections::HashMap;
 
 use futures_util::future::{BoxFuture, ready};
-use registry::words;
+use registry::extract_words;
 
 use super::embedder::{EmbedFailure, Embedder};
-use super::ngrams::{DIMENSIONS, scale, vector_of};
+use super::ngrams::{DIMENSIONS, build_vector, scale};
 use super::vector::Vector;
 
 /// The first part of the model's id. It changes with the vectors.
@@ -61,7 +61,7 @@ impl CorpusModel {
     pub fn learn(generation: i64, texts: &[String]) -> Self {
         let texts = split_words(texts);
         let known = find_frequent_words(&texts);
-        let count = number(texts.len());
+        let count = to_number(texts.len());
         let contexts = collect_contexts(&texts, &known);
         let known = known.into_iter().map(|(word, Frequent { index, texts })| {
             let vector = Box::new(combine(word, &contexts[index]));
@@ -75,8 +75,8 @@ impl CorpusModel {
         self.known.len() * (size_of::<Numbers>() + 96)
     }
 
-    fn vector(&self, text: &str) -> Option<Vector> {
-        let words = words(text);
+    fn embed_text(&self, text: &str) -> Option<Vector> {
+        let words = extract_words(text);
         let mut counts: HashMap<&str, f32> = HashMap::new();
         words.split_whitespace().take(TEXT_WORDS_MAX).for_each(|word| *counts.entry(word).or_default() += 1.0);
         // A fixed order, since sums of floats depend on it.
@@ -89,7 +89,7 @@ impl CorpusModel {
                 Some(KnownWord { texts, vector }) => {
                     add(&mut sum, &vector[..], repeated * (1.0 - FREQUENT_LOSS * texts / self.texts));
                 }
-                None => add(&mut sum, &vector_of(word), repeated * UNKNOWN_WEIGHT),
+                None => add(&mut sum, &build_vector(word), repeated * UNKNOWN_WEIGHT),
             }
         }
         Vector::of(sum)
@@ -114,7 +114,7 @@ impl Embedder for CorpusModel {
     }
 
     fn embed(&self, texts: Vec<String>) -> BoxFuture<'_, Result<Vec<Option<Vector>>, EmbedFailure>> {
-        Box::pin(ready(Ok(texts.iter().map(|text| self.vector(text)).collect())))
+        Box::pin(ready(Ok(texts.iter().map(|text| self.embed_text(text)).collect())))
     }
 }
 
@@ -157,15 +157,15 @@ fn find_frequent_words<'t>(texts: &[Vec<&'t str>]) -> HashMap<&'t str, Frequent>
     counts.sort_unstable_by(|(a, a_count), (b, b_count)| b_count.cmp(a_count).then(a.cmp(b)));
     counts.truncate(KNOWN_WORDS_MAX);
     let frequent = counts.into_iter().enumerate();
-    frequent.map(|(index, (word, count))| (word, Frequent { index, texts: number(count) })).collect()
+    frequent.map(|(index, (word, count))| (word, Frequent { index, texts: to_number(count) })).collect()
 }
 
 /// Sums of the vectors of each word's neighbours. A word that all texts have counts nothing, rare words count most.
 fn collect_contexts(texts: &[Vec<&str>], known: &HashMap<&str, Frequent>) -> Vec<Numbers> {
-    let count = number(texts.len());
+    let count = to_number(texts.len());
     let mut letters = vec![[0.0; DIMENSIONS]; known.len()];
     for (word, Frequent { index, texts }) in known {
-        letters[*index] = vector_of(word);
+        letters[*index] = build_vector(word);
         letters[*index].iter_mut().for_each(|number| *number *= (count / texts).ln());
     }
     let mut contexts = vec![[0.0; DIMENSIONS]; known.len()];
@@ -188,7 +188,7 @@ fn collect_contexts(texts: &[Vec<&str>], known: &HashMap<&str, Frequent>) -> Vec
 
 /// The vector of a word: its letters and its neighbours.
 fn combine(word: &str, context: &Numbers) -> Numbers {
-    let (letters, mut context) = (vector_of(word), *context);
+    let (letters, mut context) = (build_vector(word), *context);
     scale(&mut context);
     let mut sum = [0.0; DIMENSIONS];
     add(&mut sum, &letters, LETTERS_SHARE.sqrt());
@@ -202,7 +202,7 @@ fn add(sum: &mut [f32], numbers: &[f32], weight: f32) {
 }
 
 /// Converts a count, all of which are far below the numbers that 32 bits hold exactly.
-fn number(count: impl TryInto<u32>) -> f32 {
+fn to_number(count: impl TryInto<u32>) -> f32 {
     #[expect(clippy::cast_precision_loss, reason = "counts are below the bounds of this file")]
     let number = count.try_into().unwrap_or(u32::MAX) as f32;
     number
@@ -224,7 +224,7 @@ mod tests {
     }
 
     fn cosine(model: &CorpusModel, a: &str, b: &str) -> f32 {
-        model.vector(a).unwrap().cosine(&model.vector(b).unwrap())
+        model.embed_text(a).unwrap().cosine(&model.embed_text(b).unwrap())
     }
 
     #[test]
@@ -248,14 +248,14 @@ mod tests {
     fn unknown_words_are_compared_by_their_letters() {
         let model = CorpusModel::learn(0, &[]);
         assert!(cosine(&model, "invoices", "invoice") > cosine(&model, "invoices", "garden") + 0.2);
-        assert_eq!(model.vector("…"), None);
+        assert_eq!(model.embed_text("…"), None);
     }
 
     #[test]
     fn models_of_other_texts_stay_comparable() {
         let texts = taught();
         let (early, late) = (CorpusModel::learn(1, &texts[..12]), CorpusModel::learn(2, &texts));
-        let [a, b] = [&early, &late].map(|model| model.vector("the automobile of ben").unwrap());
+        let [a, b] = [&early, &late].map(|model| model.embed_text("the automobile of ben").unwrap());
         assert!(a.cosine(&b) > 0.8, "{}", a.cosine(&b));
         assert!(late.reads(&early.model_id()) && !late.reads("text-embedding"));
     }

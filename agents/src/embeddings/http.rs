@@ -70,7 +70,7 @@ impl HttpEmbedder {
         Ok(Self { client, url, model, key })
     }
 
-    async fn vectors(&self, texts: Vec<String>) -> Result<Vec<Option<Vector>>, EmbedFailure> {
+    async fn request_vectors(&self, texts: Vec<String>) -> Result<Vec<Option<Vector>>, EmbedFailure> {
         let input = texts.iter().map(String::as_str).collect();
         let request = Request { model: &self.model, input, encoding_format: "float" };
         let mut sent = self.client.post(self.url.clone()).json(&request);
@@ -80,10 +80,10 @@ impl HttpEmbedder {
         let response = sent.send().await.map_err(unavailable)?;
         let status = response.status();
         if !status.is_success() {
-            return Err(failure(status));
+            return Err(classify_status(status));
         }
         let answer: EmbeddingResponse =
-            serde_json::from_slice(&body(response).await?).map_err(|error| EmbedFailure::Unavailable {
+            serde_json::from_slice(&read_body(response).await?).map_err(|error| EmbedFailure::Unavailable {
                 reason: format!("the answer is not that of an endpoint for embeddings: {error}"),
             })?;
         let mut vectors = vec![None; texts.len()];
@@ -110,12 +110,12 @@ impl Embedder for HttpEmbedder {
     }
 
     fn embed(&self, texts: Vec<String>) -> BoxFuture<'_, Result<Vec<Option<Vector>>, EmbedFailure>> {
-        Box::pin(self.vectors(texts))
+        Box::pin(self.request_vectors(texts))
     }
 }
 
 /// Reads a body of bounded size.
-async fn body(mut response: Response) -> Result<Vec<u8>, EmbedFailure> {
+async fn read_body(mut response: Response) -> Result<Vec<u8>, EmbedFailure> {
     let mut body = Vec::new();
     while let Some(chunk) = response.chunk().await.map_err(unavailable)? {
         if body.len() + chunk.len() > RESPONSE_BYTES_MAX {
@@ -127,7 +127,7 @@ async fn body(mut response: Response) -> Result<Vec<u8>, EmbedFailure> {
 }
 
 /// Statuses with which a server refuses the texts; with others it refuses every request.
-fn failure(status: StatusCode) -> EmbedFailure {
+fn classify_status(status: StatusCode) -> EmbedFailure {
     let reason = format!("status {status}");
     match status {
         StatusCode::BAD_REQUEST | StatusCode::PAYLOAD_TOO_LARGE | StatusCode::UNPROCESSABLE_ENTITY => {

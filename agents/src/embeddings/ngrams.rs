@@ -13,7 +13,7 @@ const WORD_CHARACTERS_MAX: usize = 32;
 const NUMBERS_OF_A_PART: u32 = 4;
 
 /// The vector of a word, of length one: half from the word itself, half from its parts.
-pub(super) fn vector_of(word: &str) -> [f32; DIMENSIONS] {
+pub(super) fn build_vector(word: &str) -> [f32; DIMENSIONS] {
     let (mut whole, mut parts) = ([0.0; DIMENSIONS], [0.0; DIMENSIONS]);
     add(&mut whole, word);
     let marked: Vec<char> = std::iter::once('<').chain(word.chars().take(WORD_CHARACTERS_MAX)).chain(['>']).collect();
@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     fn cosine(a: &str, b: &str) -> f32 {
-        vector_of(a).iter().zip(vector_of(b)).map(|(a, b)| a * b).sum()
+        build_vector(a).iter().zip(build_vector(b)).map(|(a, b)| a * b).sum()
     }
 
     #[test]
@@ -75,7 +75,7 @@ mod tests {
     #[test]
     fn words_of_any_length_and_script_have_vectors() {
         for word in ["a", "京", "é", &"x".repeat(1_000)] {
-            assert!((vector_of(word).iter().map(|number| number * number).sum::<f32>() - 1.0).abs() < 1e-4);
+            assert!((build_vector(word).iter().map(|number| number * number).sum::<f32>() - 1.0).abs() < 1e-4);
         }
     }
 

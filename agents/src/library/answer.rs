@@ -60,7 +60,7 @@ pub(super) fn conflict(message: &str) -> Failure {
 }
 
 /// The outcome of a tool. Whoever shows a failure puts it into the same form.
-pub(super) fn outcome(answered: Result<Value, Failure>) -> Outcome {
+pub(super) fn build_outcome(answered: Result<Value, Failure>) -> Outcome {
     match answered {
         Ok(data) => Outcome::Succeeded { output: json!({"success": true, "data": data}).to_string() },
         Err(Failure { code, message }) => failed(code, message),
@@ -70,7 +70,7 @@ pub(super) fn outcome(answered: Result<Value, Failure>) -> Outcome {
 /// A failure as the tools of the Library show it.
 #[must_use]
 pub fn library_failure(code: &str, message: &str, details: Option<Value>) -> Value {
-    let mut error = json!({"code": code, "status": status(code), "message": message});
+    let mut error = json!({"code": code, "status": find_status(code), "message": message});
     if let Some(details) = details {
         error["details"] = details;
     }
@@ -96,7 +96,7 @@ pub fn library_refusal(error: &Error) -> Option<Value> {
 }
 
 /// The status of HTTP for a code.
-fn status(code: &str) -> u16 {
+fn find_status(code: &str) -> u16 {
     match code {
         "invalid_value" | "input_schema" | "too_many" | "quota_exceeded" | "output_too_large" => 400,
         "permission_missing" => 403,
@@ -110,7 +110,7 @@ fn status(code: &str) -> u16 {
 }
 
 /// The schema of a result with these data.
-pub(super) fn enveloped(data: &Value) -> Value {
+pub(super) fn wrap_schema(data: &Value) -> Value {
     let of = |success: bool, name: &str, schema: &Value| {
         json!({
             "type": "object", "properties": {"success": {"const": success}, name: schema}, "required": ["success", name],
@@ -137,15 +137,15 @@ mod tests {
     }
 
     fn of(error: impl Into<error::Error>) -> Value {
-        failure(outcome(Err(error.into().into())))
+        failure(build_outcome(Err(error.into().into())))
     }
 
     #[test]
     fn s0_121_every_failure_has_the_form_of_a_failure() {
         for (failure, code, status) in [
-            (failure(outcome(Err(invalid("x")))), "invalid_value", 400),
-            (failure(outcome(Err(not_found("memory")))), "not_found", 404),
-            (failure(outcome(Err(conflict("x")))), "conflict", 409),
+            (failure(build_outcome(Err(invalid("x")))), "invalid_value", 400),
+            (failure(build_outcome(Err(not_found("memory")))), "not_found", 404),
+            (failure(build_outcome(Err(conflict("x")))), "conflict", 409),
             (of(error::Error::Changed { what: "item" }), "conflict", 409),
             (of(registry::Error::Closed), "unavailable", 503),
             (

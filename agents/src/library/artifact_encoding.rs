@@ -65,15 +65,15 @@ impl ArtifactEncoding {
         if bytes.is_empty() {
             return refuse("is empty");
         }
-        if essence(content_type) == PDF && !bytes.starts_with(PDF_MARK) {
+        if extract_essence(content_type) == PDF && !bytes.starts_with(PDF_MARK) {
             return refuse("is no PDF file: its bytes do not begin with %PDF-, and content_type says application/pdf");
         }
         Ok(())
     }
 
     /// What is most likely wrong with an artifact that was saved.
-    pub(super) fn warning(self, artifact_type: &str, content_type: &str) -> Option<String> {
-        let content_type = essence(content_type);
+    pub(super) fn find_warning(self, artifact_type: &str, content_type: &str) -> Option<String> {
+        let content_type = extract_essence(content_type);
         if artifact_type.eq_ignore_ascii_case("pdf") && content_type != PDF {
             return Some(format!(
                 "content_type: an artifact of the type pdf is saved as {content_type}, which is what its readers get; a PDF file is \
@@ -92,7 +92,7 @@ impl ArtifactEncoding {
 }
 
 /// The media type without its parameters, in small letters.
-fn essence(media_type: &str) -> String {
+fn extract_essence(media_type: &str) -> String {
     media_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
 }
 
@@ -117,7 +117,7 @@ mod tests {
     #[test]
     fn text_of_a_file_with_bytes_has_a_warning() {
         let warning =
-            |encoding: ArtifactEncoding, [of, media]: [&str; 2]| encoding.warning(of, media).unwrap_or_default();
+            |encoding: ArtifactEncoding, [of, media]: [&str; 2]| encoding.find_warning(of, media).unwrap_or_default();
         assert!(warning(ArtifactEncoding::Text, ["pdf", "text/markdown"]).contains("content_type: "));
         assert!(warning(ArtifactEncoding::Text, ["pdf", "application/pdf"]).contains("content_encoding: "));
         assert!(warning(ArtifactEncoding::Text, ["x", "image/PNG"]).contains("content_encoding: "));

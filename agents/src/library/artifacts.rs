@@ -6,11 +6,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::answer::{Failure, not_found, outcome};
+use super::answer::{Failure, build_outcome, not_found};
 use super::artifact_encoding::ArtifactEncoding;
 use super::fields::take_id;
-use super::item::shown;
-use super::record::{Record, content_of};
+use super::item::show_item;
+use super::record::{Record, build_content};
 use super::rule_warnings::WARNINGS;
 use super::schemas;
 use super::tools::{creates, deletes, lists, of, shares};
@@ -69,49 +69,51 @@ pub(super) const TOOLS: &[PlatformToolSpec] = &[
     PlatformToolSpec {
         output_schema: Some(with_warnings),
         handler: Some(save),
-        ..creates::<Artifact>([
+        ..creates::<Artifact>(
             "artifact_save",
             "Save an artifact",
             "Keeps a result, such as a report, a dashboard or a plan. Save what the user wants to have, not notes for yourself.",
-        ])
+        )
         .at(&[ToolRoute::post("/api/v1/artifacts")])
     },
-    lists::<Artifact>(["artifact_list", "List artifacts", "Lists artifacts without their content, newest first."])
+    lists::<Artifact>("artifact_list", "List artifacts", "Lists artifacts without their content, newest first.")
     .at(&[ToolRoute::get("/api/v1/artifacts")]),
     PlatformToolSpec {
         effect: Some(ToolEffect::ReadOnly),
         input_schema: Some(schemas::one_and_link::<Artifact>),
         output_schema: Some(schemas::linked_item::<Artifact>),
         handler: Some(get),
-        ..of::<Artifact>([
+        ..of::<Artifact>(
             "artifact_get",
             "Get an artifact",
             "Returns one artifact with its content, and on demand with a link for a person who downloads it.",
-        ])
+        )
         .at(&[ToolRoute::get("/api/v1/artifacts/{artifact_id}")])
     },
-    shares::<Artifact>([
+    shares::<Artifact>(
         "artifact_share",
         "Share an artifact",
         "Lets another user of the organisation read an artifact.",
-    ])
+    )
     .at(&[ToolRoute::post("/api/v1/artifacts/{artifact_id}/share")]),
-    deletes::<Artifact>(["artifact_delete", "Delete an artifact", "Deletes an artifact."])
+    deletes::<Artifact>("artifact_delete", "Delete an artifact", "Deletes an artifact.")
     .at(&[ToolRoute::delete("/api/v1/artifacts/{artifact_id}")]),
 ];
 
 fn save(call: PlatformCall) -> BoxFuture<'static, Outcome> {
-    Box::pin(async move { outcome(saved(call).await) })
+    Box::pin(async move { build_outcome(save_artifact(call).await) })
 }
 
-async fn saved(PlatformCall { library, agent_call, mut arguments, .. }: PlatformCall) -> Result<Value, Failure> {
+async fn save_artifact(
+    PlatformCall { library, agent_call, mut arguments, .. }: PlatformCall,
+) -> Result<Value, Failure> {
     arguments.insert(PRODUCER_AGENT.to_owned(), json!(agent_call.map(|call| call.agent)));
-    let content = content_of::<Artifact>(arguments)?;
+    let content = build_content::<Artifact>(arguments)?;
     let text = |name: &str| content.body[name].as_str().unwrap_or_default();
     let encoding = ArtifactEncoding::of(text("content_encoding"));
     encoding.check(text("content"), text("content_type"))?;
-    let warning = encoding.warning(text("artifact_type"), text("content_type"));
-    let mut saved = shown::<Artifact>(library.create(Artifact::FAMILY, content).await?);
+    let warning = encoding.find_warning(text("artifact_type"), text("content_type"));
+    let mut saved = show_item::<Artifact>(library.create(Artifact::FAMILY, content).await?);
     if let Some(warning) = warning {
         saved[WARNINGS] = json!([warning]);
     }
@@ -128,10 +130,10 @@ fn with_warnings() -> Value {
 }
 
 fn get(call: PlatformCall) -> BoxFuture<'static, Outcome> {
-    Box::pin(async move { outcome(got(call).await) })
+    Box::pin(async move { build_outcome(get_artifact(call).await) })
 }
 
-async fn got(PlatformCall { library, base_url, mut arguments, .. }: PlatformCall) -> Result<Value, Failure> {
+async fn get_artifact(PlatformCall { library, base_url, mut arguments, .. }: PlatformCall) -> Result<Value, Failure> {
     let id = take_id::<Artifact>(&mut arguments)?;
     let own = library.get(Artifact::FAMILY, &id).await?;
     let found = match own {
@@ -139,9 +141,9 @@ async fn got(PlatformCall { library, base_url, mut arguments, .. }: PlatformCall
         None => library.artifact_of_organization(&id).await?,
     };
     let found = found.ok_or_else(|| not_found("artifact"))?;
-    let mut shown = shown::<Artifact>(found);
+    let mut shown = show_item::<Artifact>(found);
     if arguments.get("with_download_url") == Some(&Value::Bool(true)) {
-        shown["download_url"] = json!(format!("{base_url}/api/v1/downloads/{}", library.download_of(&id)?));
+        shown["download_url"] = json!(format!("{base_url}/api/v1/downloads/{}", library.sign_download(&id)?));
     }
     Ok(shown)
 }

@@ -69,12 +69,12 @@ impl EnforcedRules {
     /// # Errors
     /// When the store cannot be read.
     pub async fn of(library: &Library) -> Result<Self, registry::Error> {
-        let items = library.trusted_rules(RULES_MAX).await?;
-        Ok(Self::from(items.into_iter().filter_map(enabled).collect::<Vec<_>>()))
+        let items = library.list_trusted_rules(RULES_MAX).await?;
+        Ok(Self::from(items.into_iter().filter_map(read_enabled).collect::<Vec<_>>()))
     }
 
     /// The rules for the instructions of a model that works on an objective with some tools.
-    pub fn prompt(&self, objective: &str, has_tool: impl Fn(&str) -> bool) -> Option<String> {
+    pub fn write_prompt(&self, objective: &str, has_tool: impl Fn(&str) -> bool) -> Option<String> {
         let objective = objective.to_lowercase();
         let (mut lines, mut left_out) = (String::new(), self.left_out);
         for line in self.lines.iter().filter(|line| line.is_about(&objective, &has_tool)) {
@@ -102,8 +102,8 @@ impl From<Vec<(LibraryItemId, Rule)>> for EnforcedRules {
         rules.sort_by_key(|(_, rule)| (rule.level, rule.severity));
         let (mut enforced, mut left) = (Self::default(), KEPT_BYTES_MAX);
         for (id, rule) in rules {
-            enforced.gates.extend(rule.gate(id));
-            match rule.line() {
+            enforced.gates.extend(rule.build_gate(id));
+            match rule.build_line() {
                 Some(line) if line.bytes() <= left => {
                     left -= line.bytes();
                     enforced.lines.push(line);
@@ -117,7 +117,7 @@ impl From<Vec<(LibraryItemId, Rule)>> for EnforcedRules {
 }
 
 /// A rule that cannot be read is not enforced, and neither is one that is switched off.
-fn enabled(LibraryItem { id, body, .. }: LibraryItem) -> Option<(LibraryItemId, Rule)> {
+fn read_enabled(LibraryItem { id, body, .. }: LibraryItem) -> Option<(LibraryItemId, Rule)> {
     match serde_json::from_value::<Rule>(Value::Object(body)) {
         Ok(rule) => rule.enabled.then_some((id, rule)),
         Err(error) => {
@@ -129,13 +129,13 @@ fn enabled(LibraryItem { id, body, .. }: LibraryItem) -> Option<(LibraryItemId, 
 
 impl Rule {
     /// The ban that the rule is, if it is one and names a tool.
-    fn gate(&self, rule: LibraryItemId) -> Option<Gate> {
+    fn build_gate(&self, rule: LibraryItemId) -> Option<Gate> {
         let gates = matches!(self.enforcement_mode, EnforcementMode::Gate | EnforcementMode::Both);
         let tool = self.triggers.as_ref()?.tool_name.clone()?;
         (gates && matches!(self.category, Category::MustNot)).then_some(Gate { rule, tool })
     }
 
-    fn line(&self) -> Option<Line> {
+    fn build_line(&self) -> Option<Line> {
         if matches!(self.enforcement_mode, EnforcementMode::Gate) {
             return None;
         }
@@ -208,17 +208,17 @@ mod tests {
             json!({"category": "should", "triggers": {"tool_name": "pay"}}),
             json!({"triggers": {"embedding": [1.0]}}),
         ]);
-        let lines = |objective: &str, tool: &str| all.prompt(objective, |name| name == tool).unwrap();
+        let lines = |objective: &str, tool: &str| all.write_prompt(objective, |name| name == tool).unwrap();
         assert_eq!(lines("x", "y"), format!("{TITLE}\n- (must-not) text 0"));
         let more = format!("{TITLE}\n- (must-not) text 0\n- (must) text 2\n- (should) text 3");
         assert_eq!(lines("The INVOICE of May", "pay"), more);
-        assert_eq!(rules(&[]).prompt("x", |_| true), None);
+        assert_eq!(rules(&[]).write_prompt("x", |_| true), None);
     }
 
     #[test]
     fn the_rules_for_a_model_have_a_bound() {
         let long = || json!({"content": "x".repeat(10_000)});
-        let prompt = rules(&[long(), long(), json!({})]).prompt("x", |_| false).unwrap();
+        let prompt = rules(&[long(), long(), json!({})]).write_prompt("x", |_| false).unwrap();
         assert!(prompt.len() < PROMPT_BYTES_MAX && prompt.ends_with("text 2"), "{}", prompt.len());
         assert!(prompt.starts_with(&format!("{TITLE} (1 more have no room here; rule_list has them)\n- ")), "{prompt}");
         let many: Vec<_> = (0..20).map(|_| long()).collect();

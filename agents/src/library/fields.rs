@@ -30,7 +30,7 @@ pub(super) fn take_id<R: Record>(arguments: &mut Map<String, Value>) -> Result<L
 }
 
 /// Reads a whole number from 0 to `max`.
-pub(super) fn number(arguments: &Map<String, Value>, name: &str, default: u32) -> u32 {
+pub(super) fn read_number(arguments: &Map<String, Value>, name: &str, default: u32) -> u32 {
     let given = arguments.get(name).and_then(Value::as_u64).and_then(|number| u32::try_from(number).ok());
     given.unwrap_or(default)
 }

@@ -4,24 +4,24 @@ use futures_util::future::BoxFuture;
 use runner::Outcome;
 use serde_json::{Map, Value};
 
-use super::answer::{Failure, not_found, outcome};
+use super::answer::{Failure, build_outcome, not_found};
 use super::fields::take_id;
-use super::item::shown;
+use super::item::show_item;
 use super::record::Record;
 use crate::domain::library::LibraryItem;
 use crate::platform_call::PlatformCall;
 use crate::store::Library;
 
 pub(super) fn get<R: Record>(call: PlatformCall) -> BoxFuture<'static, Outcome> {
-    Box::pin(async move { outcome(got::<R>(call).await) })
+    Box::pin(async move { build_outcome(get_item::<R>(call).await) })
 }
 
-async fn got<R: Record>(PlatformCall { library, arguments, .. }: PlatformCall) -> Result<Value, Failure> {
-    found::<R>(&library, arguments).await.map(shown::<R>)
+async fn get_item<R: Record>(PlatformCall { library, arguments, .. }: PlatformCall) -> Result<Value, Failure> {
+    find_item::<R>(&library, arguments).await.map(show_item::<R>)
 }
 
 /// Finds the item of the arguments, as it is or as it was in the version that they name.
-pub(super) async fn found<R: Record>(
+pub(super) async fn find_item<R: Record>(
     library: &Library,
     mut arguments: Map<String, Value>,
 ) -> Result<LibraryItem, Failure> {

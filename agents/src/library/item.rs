@@ -6,7 +6,7 @@ use super::record::Record;
 use crate::domain::library::LibraryItem;
 
 /// An item with all of its fields.
-pub(super) fn shown<R: Record>(item: LibraryItem) -> Value {
+pub(super) fn show_item<R: Record>(item: LibraryItem) -> Value {
     let LibraryItem { id, owner, app, body, revision, provenance, created_at, updated_at, .. } = item;
     let mut shown = Map::from_iter([(R::ID.to_owned(), json!(id))]);
     shown.extend(body);
@@ -27,9 +27,9 @@ pub(super) fn shown<R: Record>(item: LibraryItem) -> Value {
 }
 
 /// An item in a list: a large field is left out.
-pub(super) fn listed<R: Record>(mut item: LibraryItem) -> Value {
+pub(super) fn show_listed_item<R: Record>(mut item: LibraryItem) -> Value {
     if let Some(content) = R::CONTENT {
         item.body.remove(content);
     }
-    shown::<R>(item)
+    show_item::<R>(item)
 }

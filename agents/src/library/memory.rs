@@ -37,32 +37,32 @@ impl Record for Memory {
 }
 
 pub(super) const TOOLS: &[PlatformToolSpec] = &[
-    creates::<Memory>([
+    creates::<Memory>(
         "memory_create",
         "Remember something",
         "Stores a fact, an observation or a decision for later conversations. Keep what will matter again, not what the \
         conversation shows anyway.",
-    ])
+    )
     .at(&[ToolRoute::post("/api/v1/memory")]),
-    searches::<Memory>([
+    searches::<Memory>(
         "memory_search",
         "Search memories",
         "Finds memories by words and by meaning, the best first. Use it before you ask the user for something that may be known.",
-    ])
+    )
     .at(&[ToolRoute::post("/api/v1/memory/search")]),
-    lists::<Memory>(["memory_list", "List memories", "Lists memories, newest first."])
+    lists::<Memory>("memory_list", "List memories", "Lists memories, newest first.")
         .at(&[ToolRoute::get("/api/v1/memory")]),
-    gets::<Memory>(["memory_get", "Get a memory", "Returns one memory."])
+    gets::<Memory>("memory_get", "Get a memory", "Returns one memory.")
         .at(&[ToolRoute::get("/api/v1/memory/{memory_id}")]),
-    updates::<Memory>([
+    updates::<Memory>(
         "memory_update",
         "Change a memory",
         "Changes a memory in place. Fields that are left out stay as they are.",
-    ])
+    )
     .at(&[
         ToolRoute::patch("/api/v1/memory/{memory_id}"),
         ToolRoute::put("/api/v1/memory/{memory_id}").named("memory_put"),
     ]),
-    deletes::<Memory>(["memory_delete", "Forget a memory", "Deletes a memory."])
+    deletes::<Memory>("memory_delete", "Forget a memory", "Deletes a memory.")
     .at(&[ToolRoute::delete("/api/v1/memory/{memory_id}")]),
 ];

@@ -9,9 +9,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::answer::{Failure, invalid, not_found, outcome};
-use super::item::shown;
-use super::record::{Record, content_of};
+use super::answer::{Failure, build_outcome, invalid, not_found};
+use super::item::show_item;
+use super::record::{Record, build_content};
 use super::schemas;
 use super::tools::{lists, of};
 use crate::domain::library::{LibraryFamily, LibraryItem};
@@ -62,11 +62,11 @@ pub(super) const TOOLS: &[PlatformToolSpec] = &[
         input_schema: Some(schemas::new::<Preference>),
         output_schema: Some(schemas::item::<Preference>),
         handler: Some(set),
-        ..of::<Preference>([
+        ..of::<Preference>(
             "preference_set",
             "Set a preference",
             "Keeps a lasting wish of the user under a key, in place of an earlier value, which the preference remembers.",
-        ])
+        )
         .at(&[ToolRoute::put("/api/v1/preferences/{key}")])
     },
     PlatformToolSpec {
@@ -74,39 +74,41 @@ pub(super) const TOOLS: &[PlatformToolSpec] = &[
         input_schema: Some(schemas::keyed),
         output_schema: Some(schemas::item::<Preference>),
         handler: Some(get),
-        ..of::<Preference>(["preference_get", "Get a preference", "Returns the preference with a key."])
+        ..of::<Preference>("preference_get", "Get a preference", "Returns the preference with a key.")
             .at(&[ToolRoute::get("/api/v1/preferences/{key}")])
     },
-    lists::<Preference>([
+    lists::<Preference>(
         "preference_list",
         "List preferences",
         "Lists the preferences of the user without their earlier values, newest first.",
-    ])
+    )
     .at(&[ToolRoute::get("/api/v1/preferences")]),
     PlatformToolSpec {
         effect: Some(ToolEffect::Destroys),
         input_schema: Some(schemas::keyed),
         output_schema: Some(schemas::deleted::<Preference>),
         handler: Some(forget),
-        ..of::<Preference>(["preference_forget", "Forget a preference", "Deletes the preference with a key."])
+        ..of::<Preference>("preference_forget", "Forget a preference", "Deletes the preference with a key.")
             .at(&[ToolRoute::delete("/api/v1/preferences/{key}")])
     },
 ];
 
 fn set(call: PlatformCall) -> BoxFuture<'static, Outcome> {
-    Box::pin(async move { outcome(stored(call).await) })
+    Box::pin(async move { build_outcome(store_preference(call).await) })
 }
 
 fn get(call: PlatformCall) -> BoxFuture<'static, Outcome> {
-    Box::pin(async move { outcome(found(&call.library, &call.arguments).await.map(shown::<Preference>)) })
+    Box::pin(async move {
+        build_outcome(find_preference(&call.library, &call.arguments).await.map(show_item::<Preference>))
+    })
 }
 
 fn forget(call: PlatformCall) -> BoxFuture<'static, Outcome> {
-    Box::pin(async move { outcome(forgotten(call).await) })
+    Box::pin(async move { build_outcome(forget_preference(call).await) })
 }
 
 /// Creates a preference, or replaces the present one under its key.
-async fn stored(PlatformCall { library, arguments, .. }: PlatformCall) -> Result<Value, Failure> {
+async fn store_preference(PlatformCall { library, arguments, .. }: PlatformCall) -> Result<Value, Failure> {
     if arguments.get("value").is_some_and(|value| value.to_string().len() > VALUE_BYTES_MAX) {
         return Err(invalid(format!(
             "/value: a value has at most {VALUE_BYTES_MAX} bytes as JSON; keep more as an artifact"
@@ -114,14 +116,14 @@ async fn stored(PlatformCall { library, arguments, .. }: PlatformCall) -> Result
     }
     let present = with_key(&library, &arguments).await?;
     let item = match present {
-        Some(present) => replaced(&library, present, arguments).await?,
-        None => library.create(Preference::FAMILY, content_of::<Preference>(arguments)?).await?,
+        Some(present) => replace_preference(&library, present, arguments).await?,
+        None => library.create(Preference::FAMILY, build_content::<Preference>(arguments)?).await?,
     };
-    Ok(shown::<Preference>(item))
+    Ok(show_item::<Preference>(item))
 }
 
 /// Writes a preference unless it is the present one. The present value is kept if another one replaces it.
-async fn replaced(
+async fn replace_preference(
     library: &Library,
     present: LibraryItem,
     mut arguments: Map<String, Value>,
@@ -133,20 +135,20 @@ async fn replaced(
         superseded::bound(&mut supersedes);
     }
     arguments.insert(SUPERSEDES.to_owned(), json!(supersedes));
-    let content = content_of::<Preference>(arguments)?;
+    let content = build_content::<Preference>(arguments)?;
     if content.body == present.body {
         return Ok(present);
     }
     Ok(library.update(Preference::FAMILY, &present.id, present.revision, content).await?)
 }
 
-async fn forgotten(PlatformCall { library, arguments, .. }: PlatformCall) -> Result<Value, Failure> {
-    let id = found(&library, &arguments).await?.id;
+async fn forget_preference(PlatformCall { library, arguments, .. }: PlatformCall) -> Result<Value, Failure> {
+    let id = find_preference(&library, &arguments).await?.id;
     library.delete(Preference::FAMILY, &id).await?;
     Ok(json!({Preference::ID: id, "deleted": true}))
 }
 
-async fn found(library: &Library, arguments: &Map<String, Value>) -> Result<LibraryItem, Failure> {
+async fn find_preference(library: &Library, arguments: &Map<String, Value>) -> Result<LibraryItem, Failure> {
     with_key(library, arguments).await?.ok_or_else(|| not_found("preference"))
 }
 

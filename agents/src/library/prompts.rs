@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::record::Record;
 use super::tools::{creates, gets_versions, lists, updates};
-use super::variables::variables;
+use super::variables::find_variables;
 use crate::domain::library::LibraryFamily;
 use crate::platform_call::PlatformToolSpec;
 
@@ -65,7 +65,7 @@ impl Record for Prompt {
     /// Keeps the descriptions of variables that the content has.
     fn complete(&mut self) {
         let mut described = std::mem::take(&mut self.variables);
-        self.variables = variables(&self.content).into_iter().map(|name| of(name, &mut described)).collect();
+        self.variables = find_variables(&self.content).into_iter().map(|name| of(name, &mut described)).collect();
     }
 }
 
@@ -77,25 +77,25 @@ fn of(name: String, described: &mut Vec<Variable>) -> Variable {
 }
 
 pub(super) const TOOLS: &[PlatformToolSpec] = &[
-    creates::<Prompt>([
+    creates::<Prompt>(
         "prompt_create",
         "Create a prompt",
         "Stores a prompt under a name. Names between `{{` and `}}` in the content are its variables.",
-    ])
+    )
     .at(&[ToolRoute::post("/api/v1/prompts")]),
-    lists::<Prompt>(["prompt_list", "List prompts", "Lists prompts without their content, newest first."])
+    lists::<Prompt>("prompt_list", "List prompts", "Lists prompts without their content, newest first.")
         .at(&[ToolRoute::get("/api/v1/prompts")]),
-    gets_versions::<Prompt>([
+    gets_versions::<Prompt>(
         "prompt_get",
         "Get a prompt",
         "Returns one prompt with its whole content, as it is or in an earlier version.",
-    ])
+    )
     .at(&[ToolRoute::get("/api/v1/prompts/{prompt_id}")]),
-    updates::<Prompt>([
+    updates::<Prompt>(
         "prompt_update",
         "Change a prompt",
         "Makes a new version of a prompt. Fields that are left out stay as they are.",
-    ])
+    )
     .at(&[
         ToolRoute::patch("/api/v1/prompts/{prompt_id}"),
         ToolRoute::put("/api/v1/prompts/{prompt_id}").named("prompt_put"),

@@ -43,7 +43,7 @@ pub(super) fn require_not_fixed<R: Record>(item: &LibraryItem, library: &Library
 }
 
 /// Reads and completes the fields of an item.
-pub(super) fn content_of<R: Record>(fields: Map<String, Value>) -> Result<LibraryContent, Failure> {
+pub(super) fn build_content<R: Record>(fields: Map<String, Value>) -> Result<LibraryContent, Failure> {
     let mut record: R =
         serde_json::from_value(Value::Object(fields)).map_err(|error| invalid(suggest_in(error.to_string())))?;
     record.complete();

@@ -4,11 +4,11 @@ use futures_util::future::BoxFuture;
 use runner::Outcome;
 use serde_json::{Value, json};
 
-use super::answer::{Failure, outcome};
-use super::create::created;
+use super::answer::{Failure, build_outcome};
+use super::create::create_item;
 use super::enforced_rules::PROMPT_BYTES_MAX;
 use super::rule::Rule;
-use super::update::updated;
+use super::update::update_item;
 use crate::platform_call::PlatformCall;
 use crate::store::Library;
 
@@ -18,14 +18,14 @@ pub(super) const WARNINGS: &str = "warnings";
 pub(super) fn create(call: PlatformCall) -> BoxFuture<'static, Outcome> {
     Box::pin(async move {
         let library = call.library.clone();
-        outcome(with_warnings(created::<Rule>(call).await, &library).await)
+        build_outcome(with_warnings(create_item::<Rule>(call).await, &library).await)
     })
 }
 
 pub(super) fn update(call: PlatformCall) -> BoxFuture<'static, Outcome> {
     Box::pin(async move {
         let library = call.library.clone();
-        outcome(with_warnings(updated::<Rule>(call).await, &library).await)
+        build_outcome(with_warnings(update_item::<Rule>(call).await, &library).await)
     })
 }
 
@@ -36,7 +36,7 @@ async fn with_warnings(written: Result<Value, Failure>, library: &Library) -> Re
     if let Some(tool) = rule["triggers"]["tool_name"].as_str().filter(|_| rule["enabled"] == true) {
         match library.has_tool(tool).await {
             Ok(true) => {}
-            Ok(false) => warnings.push(unknown_tool(tool, bans(&rule))),
+            Ok(false) => warnings.push(describe_unknown_tool(tool, bans(&rule))),
             Err(error) => tracing::warn!(%error, "the tool of a rule is not looked for"),
         }
     }
@@ -46,7 +46,7 @@ async fn with_warnings(written: Result<Value, Failure>, library: &Library) -> Re
     Ok(rule)
 }
 
-fn unknown_tool(tool: &str, bans: bool) -> String {
+fn describe_unknown_tool(tool: &str, bans: bool) -> String {
     let then = if bans { "the rule bans nothing" } else { "its name brings the rule into no instructions" };
     format!(
         "triggers.tool_name: the organization has no tool {tool}, and no tool with this API: until it has one, {then}. The \

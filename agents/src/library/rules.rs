@@ -22,26 +22,26 @@ pub(super) const TOOLS: &[PlatformToolSpec] = &[
     PlatformToolSpec {
         output_schema: Some(with_warnings),
         handler: Some(rule_warnings::create),
-        ..creates::<Rule>([
+        ..creates::<Rule>(
             "rule_create",
             "Create a rule",
             "Keeps a rule for later conversations, which read it with rule_list. Use it when the user states a lasting requirement \
             or a ban.",
-        ])
+        )
         .at(&[ToolRoute::post("/api/v1/rules")])
     },
-    lists::<Rule>(["rule_list", "List rules", "Lists rules, newest first."])
+    lists::<Rule>("rule_list", "List rules", "Lists rules, newest first.")
     .at(&[ToolRoute::get("/api/v1/rules")]),
-    gets::<Rule>(["rule_get", "Get a rule", "Returns one rule."])
+    gets::<Rule>("rule_get", "Get a rule", "Returns one rule.")
     .at(&[ToolRoute::get("/api/v1/rules/{rule_id}")]),
     PlatformToolSpec {
         output_schema: Some(with_warnings),
         handler: Some(rule_warnings::update),
-        ..updates::<Rule>(["rule_update", "Change a rule", "Changes a rule. Fields that are left out stay as they are."]).at(&[
+        ..updates::<Rule>("rule_update", "Change a rule", "Changes a rule. Fields that are left out stay as they are.").at(&[
             ToolRoute::patch("/api/v1/rules/{rule_id}"),
             ToolRoute::put("/api/v1/rules/{rule_id}").named("rule_put"),
         ])
     },
-    deletes::<Rule>(["rule_delete", "Delete a rule", "Deletes a rule."])
+    deletes::<Rule>("rule_delete", "Delete a rule", "Deletes a rule.")
     .at(&[ToolRoute::delete("/api/v1/rules/{rule_id}")]),
 ];

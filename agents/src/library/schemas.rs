@@ -4,7 +4,7 @@ use registry::UserId;
 use runner::schema_of;
 use serde_json::{Map, Value, json};
 
-use super::answer::enveloped;
+use super::answer::wrap_schema;
 use super::fields::{
     ID_CHARACTERS_MAX, LABEL_CHARACTERS_MAX, LIMIT_DEFAULT, LIMIT_MAX, OFFSET_MAX, QUERY_CHARACTERS_MAX,
     RESULT_CHARACTERS_MAX, SEARCH_LIMIT_DEFAULT, SEARCH_LIMIT_MAX,
@@ -86,7 +86,7 @@ pub(super) fn page<R: Record>() -> Value {
 /// The filter by a field. It takes the values that the schema of the field lists, if it lists any.
 fn filter<R: Record>(field: &str) -> Value {
     let mut filter = json!({"type": ["string", "null"], "description": "Only these."});
-    match listed_values(&schema_of::<R>()["properties"][field]) {
+    match read_listed_values(&schema_of::<R>()["properties"][field]) {
         Some(values) => filter["enum"] = values.into_iter().chain([Value::Null]).collect(),
         None => filter["maxLength"] = json!(LABEL_CHARACTERS_MAX),
     }
@@ -94,12 +94,12 @@ fn filter<R: Record>(field: &str) -> Value {
 }
 
 /// The values that a schema lists. Those with a description are alternatives with one value each.
-fn listed_values(schema: &Value) -> Option<Vec<Value>> {
+fn read_listed_values(schema: &Value) -> Option<Vec<Value>> {
     match (&schema["enum"], schema.get("const"), &schema["oneOf"]) {
         (Value::Array(values), _, _) => Some(values.clone()),
         (_, Some(value), _) => Some(vec![value.clone()]),
         (_, _, Value::Array(alternatives)) => {
-            let values = alternatives.iter().map(listed_values).collect::<Option<Vec<_>>>();
+            let values = alternatives.iter().map(read_listed_values).collect::<Option<Vec<_>>>();
             values.map(|values| values.concat())
         }
         _ => None,
@@ -120,7 +120,7 @@ pub(super) fn query() -> Value {
 
 /// The result that is an item.
 pub(super) fn item<R: Record>() -> Value {
-    enveloped(&item_schema::<R>(true))
+    wrap_schema(&item_schema::<R>(true))
 }
 
 /// The result that is an item, which may have a link.
@@ -133,13 +133,13 @@ pub(super) fn item_with<R: Record>(suffix: &str, member: &str, schema: Value) ->
     let mut item = item_schema::<R>(true);
     item["title"] = json!(type_name::<R>() + suffix);
     item["properties"][member] = schema;
-    enveloped(&item)
+    wrap_schema(&item)
 }
 
 /// The result that is a page of items.
 pub(super) fn items<R: Record>() -> Value {
     let items = json!({"type": "array", "items": item_schema::<R>(false)});
-    enveloped(&open_object(&[("items", items), ("has_more", json!({"type": "boolean"}))]))
+    wrap_schema(&open_object(&[("items", items), ("has_more", json!({"type": "boolean"}))]))
 }
 
 /// The result of a search.
@@ -156,7 +156,7 @@ pub(super) fn results<R: Record>() -> Value {
         "description": "What compared meanings. Null if nothing did, so that the search was by words alone.",
     });
     let items = json!({"type": "array", "items": item});
-    enveloped(&open_object(&[("items", items), ("semantic", semantic), ("corrections", corrections())]))
+    wrap_schema(&open_object(&[("items", items), ("semantic", semantic), ("corrections", corrections())]))
 }
 
 /// The words of a query that were taken for others.
@@ -171,12 +171,12 @@ fn corrections() -> Value {
 
 /// The result of a deletion.
 pub(super) fn deleted<R: Record>() -> Value {
-    enveloped(&open_object(&[(R::ID, json!({"type": "string"})), ("deleted", json!({"const": true}))]))
+    wrap_schema(&open_object(&[(R::ID, json!({"type": "string"})), ("deleted", json!({"const": true}))]))
 }
 
 /// The result of sharing.
 pub(super) fn shared<R: Record>() -> Value {
-    enveloped(&open_object(&[(R::ID, json!({"type": "string"})), ("shared_with", json!({"type": "string"}))]))
+    wrap_schema(&open_object(&[(R::ID, json!({"type": "string"})), ("shared_with", json!({"type": "string"}))]))
 }
 
 /// The fields of an item and what the server adds. Lists leave a large field out.
@@ -234,9 +234,9 @@ mod tests {
     #[test]
     fn values_are_listed_with_and_without_descriptions() {
         let described = json!({"oneOf": [{"const": "open", "description": "x"}, {"enum": ["fired", "done"]}]});
-        assert_eq!(listed_values(&described), Some(vec![json!("open"), json!("fired"), json!("done")]));
-        assert_eq!(listed_values(&json!({"type": "string", "enum": ["a"]})), Some(vec![json!("a")]));
-        assert_eq!(listed_values(&json!({"type": "string", "maxLength": 64})), None);
-        assert_eq!(listed_values(&json!({"oneOf": [{"const": "a"}, {"type": "integer"}]})), None);
+        assert_eq!(read_listed_values(&described), Some(vec![json!("open"), json!("fired"), json!("done")]));
+        assert_eq!(read_listed_values(&json!({"type": "string", "enum": ["a"]})), Some(vec![json!("a")]));
+        assert_eq!(read_listed_values(&json!({"type": "string", "maxLength": 64})), None);
+        assert_eq!(read_listed_values(&json!({"oneOf": [{"const": "a"}, {"type": "integer"}]})), None);
     }
 }

@@ -6,12 +6,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::answer::{Failure, outcome};
-use super::get::found;
-use super::item::shown;
+use super::answer::{Failure, build_outcome};
+use super::get::find_item;
+use super::item::show_item;
 use super::record::Record;
 use super::tools::{creates, deletes, gets_versions, lists, updates};
-use super::variables::variables;
+use super::variables::find_variables;
 use crate::domain::library::LibraryFamily;
 use crate::platform_call::{PlatformCall, PlatformToolSpec};
 
@@ -50,48 +50,48 @@ impl Record for Skill {
     const SERVER_FIELDS: &'static [&'static str] = &["usage_count"];
 
     fn complete(&mut self) {
-        self.variables = variables(&self.content);
+        self.variables = find_variables(&self.content);
     }
 }
 
 pub(super) const TOOLS: &[PlatformToolSpec] = &[
-    creates::<Skill>([
+    creates::<Skill>(
         "skill_create",
         "Create a skill",
         "Stores instructions in Markdown that can be followed again later, under a name. Use it for a procedure that worked.",
-    ])
+    )
     .at(&[ToolRoute::post("/api/v1/skills")]),
-    lists::<Skill>(["skill_list", "List skills", "Lists skills without their instructions, newest first."])
+    lists::<Skill>("skill_list", "List skills", "Lists skills without their instructions, newest first.")
     .at(&[ToolRoute::get("/api/v1/skills")]),
     PlatformToolSpec {
         handler: Some(get),
-        ..gets_versions::<Skill>([
+        ..gets_versions::<Skill>(
             "skill_get",
             "Get a skill",
             "Returns one skill with its instructions, as it is or in an earlier version.",
-        ])
+        )
         .at(&[ToolRoute::get("/api/v1/skills/{skill_id}")])
     },
-    updates::<Skill>(["skill_update", "Change a skill", "Makes a new version of a skill. Fields that are left out stay as they are."])
+    updates::<Skill>("skill_update", "Change a skill", "Makes a new version of a skill. Fields that are left out stay as they are.")
     .at(&[
         ToolRoute::patch("/api/v1/skills/{skill_id}"),
         ToolRoute::put("/api/v1/skills/{skill_id}").named("skill_put"),
     ]),
-    deletes::<Skill>(["skill_delete", "Delete a skill", "Deletes a skill."])
+    deletes::<Skill>("skill_delete", "Delete a skill", "Deletes a skill.")
     .at(&[ToolRoute::delete("/api/v1/skills/{skill_id}")]),
 ];
 
 fn get(call: PlatformCall) -> BoxFuture<'static, Outcome> {
-    Box::pin(async move { outcome(used(call).await) })
+    Box::pin(async move { build_outcome(use_skill(call).await) })
 }
 
 /// Returns a skill. A skill that an agent reads is used: the count that is shown is that before this use.
-async fn used(PlatformCall { library, agent_call, arguments, .. }: PlatformCall) -> Result<Value, Failure> {
-    let found = found::<Skill>(&library, arguments).await?;
+async fn use_skill(PlatformCall { library, agent_call, arguments, .. }: PlatformCall) -> Result<Value, Failure> {
+    let found = find_item::<Skill>(&library, arguments).await?;
     if agent_call.is_some()
         && let Err(error) = library.count_use(Skill::FAMILY, &found.id).await
     {
         tracing::warn!(%error, "a use of a skill is not counted");
     }
-    Ok(shown::<Skill>(found))
+    Ok(show_item::<Skill>(found))
 }

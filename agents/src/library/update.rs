@@ -4,18 +4,18 @@ use futures_util::future::BoxFuture;
 use runner::Outcome;
 use serde_json::Value;
 
-use super::answer::{Failure, not_found, outcome};
+use super::answer::{Failure, build_outcome, not_found};
 use super::fields::take_id;
-use super::item::shown;
-use super::record::{Record, content_of, require_not_fixed};
+use super::item::show_item;
+use super::record::{Record, build_content, require_not_fixed};
 use crate::platform_call::PlatformCall;
 
 pub(super) fn update<R: Record>(call: PlatformCall) -> BoxFuture<'static, Outcome> {
-    Box::pin(async move { outcome(updated::<R>(call).await) })
+    Box::pin(async move { build_outcome(update_item::<R>(call).await) })
 }
 
 /// Fields that are absent stay as they are. Of two changes to one revision, the second one is refused.
-pub(super) async fn updated<R: Record>(
+pub(super) async fn update_item<R: Record>(
     PlatformCall { library, mut arguments, .. }: PlatformCall,
 ) -> Result<Value, Failure> {
     let id = take_id::<R>(&mut arguments)?;
@@ -26,7 +26,7 @@ pub(super) async fn updated<R: Record>(
     let mut fields = present.body;
     fields.extend(arguments);
     let revision = expected.unwrap_or(present.revision);
-    let content = content_of::<R>(fields)?;
+    let content = build_content::<R>(fields)?;
     let item = library.update(R::FAMILY, &id, revision, content).await?;
-    Ok(shown::<R>(item))
+    Ok(show_item::<R>(item))
 }

@@ -22,7 +22,7 @@ impl FilledTooLarge {
 }
 
 /// Returns the names of the variables, in alphabetical order.
-pub(super) fn variables(text: &str) -> Vec<String> {
+pub(super) fn find_variables(text: &str) -> Vec<String> {
     let ends = text.split("{{").skip(1).filter_map(|rest| rest.split_once("}}"));
     let names: BTreeSet<_> = ends.map(|(name, _)| name.trim()).filter(|name| is_name(name)).collect();
     names.into_iter().take(VARIABLES_MAX).map(ToOwned::to_owned).collect()
@@ -33,17 +33,17 @@ pub(super) fn variables(text: &str) -> Vec<String> {
 /// # Errors
 /// When the filled text would have more than [`FILLED_BYTES_MAX`]. Its size is known before it is made.
 pub fn fill_variables<'v>(text: &'v str, value_of: impl Fn(&str) -> Option<&'v str>) -> Result<String, FilledTooLarge> {
-    let bytes = pieces(text, &value_of).map(str::len).fold(0, usize::saturating_add);
+    let bytes = split_pieces(text, &value_of).map(str::len).fold(0, usize::saturating_add);
     if bytes > FILLED_BYTES_MAX {
         return Err(FilledTooLarge { bytes });
     }
     let mut filled = String::with_capacity(bytes);
-    filled.extend(pieces(text, &value_of));
+    filled.extend(split_pieces(text, &value_of));
     Ok(filled)
 }
 
 /// The texts between variables and the values of variables, in their order.
-fn pieces<'v>(text: &'v str, value_of: &impl Fn(&str) -> Option<&'v str>) -> impl Iterator<Item = &'v str> {
+fn split_pieces<'v>(text: &'v str, value_of: &impl Fn(&str) -> Option<&'v str>) -> impl Iterator<Item = &'v str> {
     let mut split = text.split("{{");
     let first = split.next().unwrap_or_default();
     let rest = split.flat_map(move |piece| {
@@ -64,10 +64,10 @@ mod tests {
     #[test]
     fn names_between_braces_are_variables() {
         assert_eq!(
-            variables("Dear {{ name }}, {{order}} and {{name}}: {{}} {{a b}} {single} {{open"),
+            find_variables("Dear {{ name }}, {{order}} and {{name}}: {{}} {{a b}} {single} {{open"),
             ["name", "order"]
         );
-        assert_eq!(variables(""), Vec::<String>::new());
+        assert_eq!(find_variables(""), Vec::<String>::new());
     }
 
     #[test]

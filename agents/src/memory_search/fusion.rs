@@ -17,12 +17,12 @@ pub(super) struct Fused {
 /// Fuses two lists of memories, each with the best first.
 pub(super) fn fuse(text: &[u32], semantic: &[u32]) -> BTreeMap<u32, Fused> {
     let mut fused: BTreeMap<u32, Fused> = BTreeMap::new();
-    for (memory, score) in ranked(text) {
+    for (memory, score) in rank_memories(text) {
         let entry = fused.entry(memory).or_default();
         entry.score += score;
         entry.matched.text = true;
     }
-    for (memory, score) in ranked(semantic) {
+    for (memory, score) in rank_memories(semantic) {
         let entry = fused.entry(memory).or_default();
         entry.score += score;
         entry.matched.semantic = true;
@@ -30,7 +30,7 @@ pub(super) fn fuse(text: &[u32], semantic: &[u32]) -> BTreeMap<u32, Fused> {
     fused
 }
 
-fn ranked(memories: &[u32]) -> impl Iterator<Item = (u32, f64)> {
+fn rank_memories(memories: &[u32]) -> impl Iterator<Item = (u32, f64)> {
     memories.iter().zip(1_u32..).map(|(memory, rank)| (*memory, 1.0 / (K + f64::from(rank))))
 }
 

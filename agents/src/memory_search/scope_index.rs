@@ -113,38 +113,41 @@ impl ScopeIndex {
 
     /// Returns the best memories, the best first, and the words that were taken for others.
     pub fn search(&self, wanted: &Wanted) -> (Vec<FoundMemory>, Vec<Correction>) {
-        let ((text, corrections), semantic) = (self.by_words(&wanted.words), self.by_vector(wanted));
+        let ((text, corrections), semantic) = (self.search_words(&wanted.words), self.search_vectors(wanted));
         let mut fused: Vec<_> = fuse(&text, &semantic).into_iter().collect();
         fused.sort_by(|(a, a_fused), (b, b_fused)| {
-            b_fused.score.total_cmp(&a_fused.score).then_with(|| self.precedence(*a).cmp(&self.precedence(*b)))
+            b_fused
+                .score
+                .total_cmp(&a_fused.score)
+                .then_with(|| self.compute_precedence(*a).cmp(&self.compute_precedence(*b)))
         });
         let best = fused.into_iter().take(wanted.limit);
         let found = best.filter_map(|(place, fused)| {
-            let item = self.memory(place)?.item.clone();
+            let item = self.get_memory(place)?.item.clone();
             Some(FoundMemory { item, score: fused.score, matched: fused.matched })
         });
         (found.collect(), corrections)
     }
 
-    fn by_words(&self, words: &[String]) -> (Vec<u32>, Vec<Correction>) {
-        let of = |place| self.memory(place).filter(|memory| memory.is_live).map(|memory| memory.length);
+    fn search_words(&self, words: &[String]) -> (Vec<u32>, Vec<Correction>) {
+        let of = |place| self.get_memory(place).filter(|memory| memory.is_live).map(|memory| memory.length);
         let lengths = Lengths { of: &of, memories: self.places.len(), words: self.words };
-        let (scores, corrections) = self.text.scores(words, &lengths);
-        (self.best(scores), corrections)
+        let (scores, corrections) = self.text.compute_scores(words, &lengths);
+        (self.select_best(scores), corrections)
     }
 
-    fn by_vector(&self, wanted: &Wanted) -> Vec<u32> {
+    fn search_vectors(&self, wanted: &Wanted) -> Vec<u32> {
         let Some(vector) = &wanted.vector else { return Vec::new() };
         let cosines = (0_u32..).zip(&self.memories).filter_map(|(place, memory)| {
             let cosine = memory.vector.as_ref()?.cosine(vector);
             (cosine >= wanted.similarity_min).then_some((place, cosine))
         });
-        self.best(cosines.collect())
+        self.select_best(cosines.collect())
     }
 
-    fn best(&self, mut scores: Vec<(u32, f32)>) -> Vec<u32> {
+    fn select_best(&self, mut scores: Vec<(u32, f32)>) -> Vec<u32> {
         let order = |(a, a_score): &(u32, f32), (b, b_score): &(u32, f32)| {
-            b_score.total_cmp(a_score).then_with(|| self.precedence(*a).cmp(&self.precedence(*b)))
+            b_score.total_cmp(a_score).then_with(|| self.compute_precedence(*a).cmp(&self.compute_precedence(*b)))
         };
         if scores.len() > RESULTS_MAX {
             scores.select_nth_unstable_by(RESULTS_MAX, order);
@@ -155,15 +158,15 @@ impl ScopeIndex {
     }
 
     /// The order of memories with the same score: important ones first, then recent ones.
-    fn precedence(&self, place: u32) -> impl Ord + use<> {
-        Reverse(self.memory(place).map(|memory| (memory.importance, memory.updated_at, memory.item.clone())))
+    fn compute_precedence(&self, place: u32) -> impl Ord + use<> {
+        Reverse(self.get_memory(place).map(|memory| (memory.importance, memory.updated_at, memory.item.clone())))
     }
 
-    fn memory(&self, place: u32) -> Option<&Memory> {
+    fn get_memory(&self, place: u32) -> Option<&Memory> {
         self.memories.get(usize::try_from(place).ok()?)
     }
 
-    fn live(&mut self, item: &LibraryItemId) -> Option<&mut Memory> {
+    fn find_live(&mut self, item: &LibraryItemId) -> Option<&mut Memory> {
         let place = usize::try_from(*self.places.get(item)?).ok()?;
         self.memories.get_mut(place)
     }
@@ -171,10 +174,10 @@ impl ScopeIndex {
     fn set(&mut self, item: LibraryItemId, new: IndexedMemory) {
         let IndexedMemory { words, importance, updated_at, vector } = new;
         let words_hash = hash(&words);
-        let vector_bytes = bytes_of(vector.as_ref());
-        if let Some(memory) = self.live(&item).filter(|memory| memory.words_hash == words_hash) {
+        let vector_bytes = count_bytes(vector.as_ref());
+        if let Some(memory) = self.find_live(&item).filter(|memory| memory.words_hash == words_hash) {
             (memory.importance, memory.updated_at) = (importance, updated_at);
-            let before = bytes_of(std::mem::replace(&mut memory.vector, vector).as_ref());
+            let before = count_bytes(std::mem::replace(&mut memory.vector, vector).as_ref());
             self.vectors_bytes = self.vectors_bytes + vector_bytes - before;
             self.first_vector = 0;
             return;
@@ -189,24 +192,24 @@ impl ScopeIndex {
     }
 
     fn remove(&mut self, item: &LibraryItemId) {
-        let Some(memory) = self.live(item) else { return };
+        let Some(memory) = self.find_live(item) else { return };
         memory.is_live = false;
         let (length, vector) = (memory.length, memory.vector.take());
         self.words -= u64::from(length);
-        self.vectors_bytes -= bytes_of(vector.as_ref());
+        self.vectors_bytes -= count_bytes(vector.as_ref());
         self.places.remove(item);
     }
 
     fn drop_oldest_vectors(&mut self) {
         while self.vectors_bytes > VECTORS_BYTES_MAX {
             let Some(memory) = self.memories.get_mut(self.first_vector) else { return };
-            self.vectors_bytes -= bytes_of(memory.vector.take().as_ref());
+            self.vectors_bytes -= count_bytes(memory.vector.take().as_ref());
             self.first_vector += 1;
         }
     }
 }
 
-fn bytes_of(vector: Option<&Vector>) -> usize {
+fn count_bytes(vector: Option<&Vector>) -> usize {
     vector.map_or(0, |vector| size_of_val(vector.numbers()))
 }
 

@@ -58,16 +58,16 @@ impl TextIndex {
     }
 
     /// Returns the memories that have one of the words, or one for which a word is taken, with their scores.
-    pub fn scores(&self, words: &[String], lengths: &Lengths<'_>) -> (Vec<(u32, f32)>, Vec<Correction>) {
-        let average = ratio(lengths.words, lengths.memories);
+    pub fn compute_scores(&self, words: &[String], lengths: &Lengths<'_>) -> (Vec<(u32, f32)>, Vec<Correction>) {
+        let average = compute_ratio(lengths.words, lengths.memories);
         let corrections = self.correct(words, lengths);
         let taken = corrections.iter().flat_map(|correction| &correction.taken_for).map(|word| (word, TAKEN_WEIGHT));
         let mut scores: HashMap<u32, f32> = HashMap::new();
         for (word, weight) in words.iter().map(|word| (word, 1.0)).chain(taken) {
-            let live = self.live(word, lengths);
-            let rarity = weight * rarity(lengths.memories, live.len());
+            let live = self.list_live(word, lengths);
+            let rarity = weight * compute_rarity(lengths.memories, live.len());
             for (Posting { memory, count }, length) in live {
-                *scores.entry(*memory).or_default() += rarity * saturated(*count, ratio(length, 1) / average);
+                *scores.entry(*memory).or_default() += rarity * saturate(*count, compute_ratio(length, 1) / average);
             }
         }
         (scores.into_iter().collect(), corrections)
@@ -75,11 +75,11 @@ impl TextIndex {
 
     /// Returns the words that no memory has, with near words that some have.
     fn correct(&self, words: &[String], lengths: &Lengths<'_>) -> Vec<Correction> {
-        let unknown = words.iter().filter(|word| self.live(word, lengths).is_empty());
+        let unknown = words.iter().filter(|word| self.list_live(word, lengths).is_empty());
         let corrected = unknown.take(CORRECTED_WORDS_MAX).filter_map(|word| {
             let near = find_near_words(word, self.postings.keys().map(|word| &**word), NearBy::Spelling);
             let near = near.into_iter();
-            let near = near.filter(|near| !self.live(near, lengths).is_empty());
+            let near = near.filter(|near| !self.list_live(near, lengths).is_empty());
             let taken_for: Vec<_> = near.map(str::to_owned).collect();
             (!taken_for.is_empty()).then(|| Correction { word: word.clone(), taken_for })
         });
@@ -87,26 +87,26 @@ impl TextIndex {
     }
 
     /// Returns the postings of a word in live memories, with the lengths of these.
-    fn live(&self, word: &str, lengths: &Lengths<'_>) -> Vec<(&Posting, u32)> {
+    fn list_live(&self, word: &str, lengths: &Lengths<'_>) -> Vec<(&Posting, u32)> {
         let postings = self.postings.get(word).map_or(&[][..], Vec::as_slice);
         postings.iter().filter_map(|posting| Some((posting, (lengths.of)(posting.memory)?))).collect()
     }
 }
 
 /// The weight of a word that some memories have: the fewer, the greater.
-fn rarity(memories: usize, with_word: usize) -> f32 {
-    let (all, with) = (ratio(memories, 1), ratio(with_word, 1));
+fn compute_rarity(memories: usize, with_word: usize) -> f32 {
+    let (all, with) = (compute_ratio(memories, 1), compute_ratio(with_word, 1));
     (1.0 + (all - with + 0.5) / (with + 0.5)).ln()
 }
 
 /// The weight of a word that a memory has `count` times.
-fn saturated(count: u32, length_to_average: f32) -> f32 {
-    let count = ratio(count, 1);
+fn saturate(count: u32, length_to_average: f32) -> f32 {
+    let count = compute_ratio(count, 1);
     count * (K1 + 1.0) / (count + K1 * (1.0 - B + B * length_to_average))
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a score needs no more digits")]
-fn ratio(number: impl TryInto<u64>, of: usize) -> f32 {
+fn compute_ratio(number: impl TryInto<u64>, of: usize) -> f32 {
     number.try_into().unwrap_or(u64::MAX) as f32 / of.max(1) as f32
 }
 
@@ -121,7 +121,7 @@ mod tests {
         let of = |memory: u32| lengths.get(memory as usize).copied().filter(|_| gone != Some(memory));
         let words = lengths.iter().copied().map(u64::from).sum();
         let query: Vec<_> = query.split(' ').map(ToOwned::to_owned).collect();
-        let (mut scores, _) = index.scores(&query, &Lengths { of: &of, memories: texts.len(), words });
+        let (mut scores, _) = index.compute_scores(&query, &Lengths { of: &of, memories: texts.len(), words });
         scores.sort_by(|(a, a_score), (b, b_score)| b_score.total_cmp(a_score).then(a.cmp(b)));
         scores.into_iter().map(|(memory, _)| memory).collect()
     }
@@ -149,8 +149,8 @@ mod tests {
 
     #[test]
     fn scores_are_those_of_the_formula() {
-        assert!((rarity(10, 1) - (1.0_f32 + 9.5 / 1.5).ln()).abs() < 1e-6);
-        assert!((saturated(1, 1.0) - 1.0).abs() < 1e-6);
-        assert!((saturated(2, 1.0) - 4.4 / 3.2).abs() < 1e-6);
+        assert!((compute_rarity(10, 1) - (1.0_f32 + 9.5 / 1.5).ln()).abs() < 1e-6);
+        assert!((saturate(1, 1.0) - 1.0).abs() < 1e-6);
+        assert!((saturate(2, 1.0) - 4.4 / 3.2).abs() < 1e-6);
     }
 }

@@ -41,7 +41,7 @@ struct Usage {
 }
 
 impl Usage {
-    fn tokens(&self) -> u64 {
+    fn count_tokens(&self) -> u64 {
         let Self { input_tokens, cache_creation_input_tokens, cache_read_input_tokens, output_tokens } = *self;
         let all = [input_tokens, cache_creation_input_tokens, cache_read_input_tokens, output_tokens];
         all.into_iter().flatten().fold(0, u64::saturating_add)
@@ -49,22 +49,22 @@ impl Usage {
 }
 
 /// The body of a request.
-pub fn body(model: &str, request: &ModelRequest<'_>) -> RequestBody {
-    let messages = messages(request.transcript);
+pub fn build_body(model: &str, request: &ModelRequest<'_>) -> RequestBody {
+    let messages = build_messages(request.transcript);
     let mut body = json!({"model": model, "max_tokens": ANSWER_TOKENS_MAX, "messages": messages});
     if !request.system.is_empty() {
         body["system"] = json!(request.system);
     }
-    RequestBody::of(&body, request.tools.iter().map(tool))
+    RequestBody::of(&body, request.tools.iter().map(build_tool))
 }
 
 /// Messages of both sides by turns. The results of all calls of an answer stand in one message.
-fn messages(transcript: &[TranscriptEntry]) -> Vec<Value> {
+fn build_messages(transcript: &[TranscriptEntry]) -> Vec<Value> {
     let mut messages: Vec<(&str, Vec<Value>)> = Vec::new();
     for entry in transcript {
         let (role, blocks) = match entry {
             TranscriptEntry::User { text } => ("user", vec![json!({"type": "text", "text": text})]),
-            TranscriptEntry::Model { text, calls } => ("assistant", answered(text, calls)),
+            TranscriptEntry::Model { text, calls } => ("assistant", build_answer(text, calls)),
             TranscriptEntry::Observation { call, text, is_error } => {
                 let result = json!({"type": "tool_result", "tool_use_id": call, "content": text, "is_error": is_error});
                 ("user", vec![result])
@@ -79,28 +79,28 @@ fn messages(transcript: &[TranscriptEntry]) -> Vec<Value> {
 }
 
 /// The blocks of an answer. The API refuses empty texts, and answers without blocks.
-fn answered(text: &str, calls: &[ModelCall]) -> Vec<Value> {
+fn build_answer(text: &str, calls: &[ModelCall]) -> Vec<Value> {
     let text = match text.trim().is_empty() {
         true if calls.is_empty() => Some("…"),
         true => None,
         false => Some(text),
     };
     let text = text.map(|text| json!({"type": "text", "text": text}));
-    text.into_iter().chain(calls.iter().map(call)).collect()
+    text.into_iter().chain(calls.iter().map(build_call)).collect()
 }
 
-fn call(call: &ModelCall) -> Value {
-    json!({"type": "tool_use", "id": call.id, "name": call.accepted_name(), "input": call.input})
+fn build_call(call: &ModelCall) -> Value {
+    json!({"type": "tool_use", "id": call.id, "name": call.to_accepted_name(), "input": call.input})
 }
 
-fn tool(tool: &ToolDefinition) -> [Bytes; 3] {
+fn build_tool(tool: &ToolDefinition) -> [Bytes; 3] {
     let (name, description) = (json!(tool.name), json!(tool.description));
     let before = format!(r#"{{"name":{name},"description":{description},"input_schema":"#);
     [before.into(), tool.input_schema.clone(), Bytes::from_static(b"}")]
 }
 
 /// Reads an answer.
-pub fn reply(answer: &[u8]) -> Result<Reply, String> {
+pub fn parse_reply(answer: &[u8]) -> Result<Reply, String> {
     let MessageResponse { content, usage, stop_reason } =
         serde_json::from_slice(answer).map_err(|error| error.to_string())?;
     let (mut texts, mut calls) = (Vec::new(), Vec::new());
@@ -120,7 +120,7 @@ pub fn reply(answer: &[u8]) -> Result<Reply, String> {
     if stop_reason.as_deref() == Some("max_tokens") {
         mark_cut_off(&mut calls);
     }
-    Ok(Reply { text: texts.join("\n"), calls, tokens: usage.map_or(0, |usage| usage.tokens()) })
+    Ok(Reply { text: texts.join("\n"), calls, tokens: usage.map_or(0, |usage| usage.count_tokens()) })
 }
 
 #[cfg(test)]
@@ -146,7 +146,7 @@ mod tests {
             TranscriptEntry::User { text: "Go on.".into() },
         ];
         let request = ModelRequest { model: None, system: "", transcript: &transcript, tools: &[] };
-        let body = body("small", &request).value();
+        let body = build_body("small", &request).value();
         let messages = body["messages"].as_array().unwrap();
         let roles: Vec<_> = messages.iter().map(|message| message["role"].as_str().unwrap()).collect();
         assert_eq!(roles, ["user", "assistant", "user", "assistant", "user"]);
@@ -160,7 +160,7 @@ mod tests {
     fn invented_names_are_written_so_that_they_are_accepted() {
         let calls = [ModelCall::of_text("a".into(), "look up!".into(), r#"{"x": 1}"#)];
         assert_eq!(
-            answered("", &calls),
+            build_answer("", &calls),
             [json!({"type": "tool_use", "id": "a", "name": "look_up_", "input": {"x": 1}})]
         );
     }
@@ -178,16 +178,16 @@ mod tests {
                 "cache_read_input_tokens": 30, "cache_creation_input_tokens": null,
             },
         });
-        let read = reply(answer.to_string().as_bytes()).unwrap();
+        let read = parse_reply(answer.to_string().as_bytes()).unwrap();
         assert_eq!((read.text.as_str(), read.tokens, read.calls.len()), ("I look.", 42, 1));
-        assert!(reply(b"{}").is_err());
+        assert!(parse_reply(b"{}").is_err());
     }
 
     #[test]
     fn the_input_of_a_call_has_one_meaning() {
         for input in [r#"{"a": 1, "a": 2}"#, r#"{"a": 18446744073709551616}"#, "[]"] {
             let call = format!(r#"{{"type": "tool_use", "id": "a", "name": "look_up", "input": {input}}}"#);
-            let read = reply(format!(r#"{{"content": [{call}]}}"#).as_bytes()).unwrap();
+            let read = parse_reply(format!(r#"{{"content": [{call}]}}"#).as_bytes()).unwrap();
             assert!(read.calls[0].problem.is_some(), "{input}");
         }
     }
@@ -195,14 +195,14 @@ mod tests {
     #[test]
     fn tokens_have_no_overflow() {
         let answer = json!({"content": [], "usage": {"input_tokens": u64::MAX, "output_tokens": 7}});
-        assert_eq!(reply(answer.to_string().as_bytes()).unwrap().tokens, u64::MAX);
+        assert_eq!(parse_reply(answer.to_string().as_bytes()).unwrap().tokens, u64::MAX);
     }
 
     #[test]
     fn the_last_call_of_an_answer_that_was_cut_off_has_a_problem() {
         let calls = ["a", "b"].map(|id| json!({"type": "tool_use", "id": id, "name": "look_up", "input": {}}));
         let answer = json!({"content": calls, "stop_reason": "max_tokens"});
-        let read = reply(answer.to_string().as_bytes()).unwrap();
+        let read = parse_reply(answer.to_string().as_bytes()).unwrap();
         assert_eq!(read.calls[0].problem, None);
         assert!(read.calls[1].problem.as_ref().unwrap().contains("cut off"));
     }
@@ -211,7 +211,7 @@ mod tests {
     fn the_input_of_a_call_has_a_bounded_depth() {
         let input = (0..70).fold(json!({}), |inner, _| json!({"x": inner}));
         let answer = json!({"content": [{"type": "tool_use", "id": "a", "name": "look_up", "input": input}]});
-        let read = reply(answer.to_string().as_bytes()).unwrap();
+        let read = parse_reply(answer.to_string().as_bytes()).unwrap();
         assert!(read.calls[0].members().is_empty() && read.calls[0].problem.is_some());
     }
 }

@@ -83,7 +83,7 @@ impl Model {
     /// # Errors
     /// When the model does not answer.
     pub async fn ask(&self, request: &ModelRequest<'_>) -> Result<Reply, ModelFailure> {
-        let body = self.body(request);
+        let body = self.build_body(request);
         for pause in PAUSES {
             match self.try_ask(&body).await {
                 Err(Failed { failure: ModelFailure::Unavailable(reason), pause: asked }) => {
@@ -97,39 +97,39 @@ impl Model {
     }
 
     async fn try_ask(&self, body: &RequestBody) -> Result<Reply, Failed> {
-        let sent = self.authorized(self.client.post(self.url.clone())).header(CONTENT_TYPE, "application/json");
+        let sent = self.authorize(self.client.post(self.url.clone())).header(CONTENT_TYPE, "application/json");
         let sent = sent.body(Body::wrap(body.clone()));
         let response = sent.send().await.map_err(|error| unavailable(&error.without_url()))?;
         let status = response.status();
-        let pause = asked_pause(status, response.headers());
-        let answer = bytes(response).await?;
+        let pause = read_asked_pause(status, response.headers());
+        let answer = read_bytes(response).await?;
         if !status.is_success() {
-            return Err(Failed { failure: failure(self.settings.key.as_ref(), status, &answer), pause });
+            return Err(Failed { failure: classify_failure(self.settings.key.as_ref(), status, &answer), pause });
         }
-        Ok(self.reply(&answer)?)
+        Ok(self.parse_reply(&answer)?)
     }
 
-    fn body(&self, request: &ModelRequest<'_>) -> RequestBody {
+    fn build_body(&self, request: &ModelRequest<'_>) -> RequestBody {
         let model = request.model.unwrap_or(&self.settings.model);
         match self.settings.api {
-            ModelApi::OpenAi => openai::body(model, request),
-            ModelApi::Anthropic => anthropic::body(model, request),
+            ModelApi::OpenAi => openai::build_body(model, request),
+            ModelApi::Anthropic => anthropic::build_body(model, request),
         }
     }
 
-    fn reply(&self, answer: &[u8]) -> Result<Reply, ModelFailure> {
+    fn parse_reply(&self, answer: &[u8]) -> Result<Reply, ModelFailure> {
         let reply = match self.settings.api {
-            ModelApi::OpenAi => openai::reply(answer),
-            ModelApi::Anthropic => anthropic::reply(answer),
+            ModelApi::OpenAi => openai::parse_reply(answer),
+            ModelApi::Anthropic => anthropic::parse_reply(answer),
         };
         reply.map(text_step::read).map_err(|reason| {
             // The reason may quote the answer.
-            let reason = told(self.settings.key.as_ref(), &reason);
+            let reason = quote_answer(self.settings.key.as_ref(), &reason);
             ModelFailure::Unavailable(format!("the answer is not that of a model: {reason}"))
         })
     }
 
-    fn authorized(&self, request: RequestBuilder) -> RequestBuilder {
+    fn authorize(&self, request: RequestBuilder) -> RequestBuilder {
         let request = match self.settings.api {
             ModelApi::OpenAi => request,
             ModelApi::Anthropic => request.header("anthropic-version", anthropic::VERSION),
@@ -143,7 +143,7 @@ impl Model {
 }
 
 /// Reads a body of bounded size.
-async fn bytes(mut response: Response) -> Result<Vec<u8>, ModelFailure> {
+async fn read_bytes(mut response: Response) -> Result<Vec<u8>, ModelFailure> {
     let mut body = Vec::new();
     while let Some(chunk) = response.chunk().await.map_err(|error| unavailable(&error.without_url()))? {
         if body.len() + chunk.len() > ANSWER_BYTES_MAX {
@@ -156,7 +156,7 @@ async fn bytes(mut response: Response) -> Result<Vec<u8>, ModelFailure> {
 
 /// Statuses with which an endpoint asks to be asked later; with others it refuses the request. What it says about a key
 /// that it does not accept is not told.
-fn failure(key: Option<&SecretValue>, status: StatusCode, answer: &[u8]) -> ModelFailure {
+fn classify_failure(key: Option<&SecretValue>, status: StatusCode, answer: &[u8]) -> ModelFailure {
     let reason = format!("status {status}");
     let is_for_now = matches!(status, StatusCode::TOO_MANY_REQUESTS | StatusCode::REQUEST_TIMEOUT);
     if is_for_now || status.is_server_error() {
@@ -165,11 +165,11 @@ fn failure(key: Option<&SecretValue>, status: StatusCode, answer: &[u8]) -> Mode
     if matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) {
         return ModelFailure::Refused(reason);
     }
-    ModelFailure::Refused(format!("{reason}: {}", told(key, &String::from_utf8_lossy(answer))))
+    ModelFailure::Refused(format!("{reason}: {}", quote_answer(key, &String::from_utf8_lossy(answer))))
 }
 
 /// The beginning of what an endpoint said, without the key.
-fn told(key: Option<&SecretValue>, text: &str) -> String {
+fn quote_answer(key: Option<&SecretValue>, text: &str) -> String {
     let trimmed = key.map(|key| trim_secret(key.expose())).filter(|key| !key.is_empty());
     let text = trimmed.map_or_else(|| text.to_owned(), |key| text.replace(key, "[key]"));
     // Searched beyond what is told, so that no beginning of the key in another form remains.
@@ -179,7 +179,7 @@ fn told(key: Option<&SecretValue>, text: &str) -> String {
 }
 
 /// The pause of a `Retry-After` in seconds. One of zero says nothing.
-fn asked_pause(status: StatusCode, headers: &HeaderMap) -> Option<Duration> {
+fn read_asked_pause(status: StatusCode, headers: &HeaderMap) -> Option<Duration> {
     let is_asked = matches!(status.as_u16(), 429 | 503 | 529);
     let seconds: u64 = headers.get(RETRY_AFTER)?.to_str().ok()?.trim().parse().ok()?;
     (is_asked && seconds > 0).then(|| Duration::from_secs(seconds).min(ASKED_PAUSE_MAX))
@@ -198,7 +198,7 @@ mod tests {
     fn told_with(status: u16) -> String {
         let key = SecretValue::new("sesame".to_owned());
         let text = "no sesame".to_owned() + &" sesame".repeat(100);
-        failure(Some(&key), StatusCode::from_u16(status).unwrap(), text.as_bytes()).to_string()
+        classify_failure(Some(&key), StatusCode::from_u16(status).unwrap(), text.as_bytes()).to_string()
     }
 
     #[test]
@@ -216,10 +216,10 @@ mod tests {
     fn an_endpoint_asks_for_a_pause_within_a_bound() {
         let asked = |status: u16, value: &'static str| {
             let headers = HeaderMap::from_iter([(RETRY_AFTER, HeaderValue::from_static(value))]);
-            asked_pause(StatusCode::from_u16(status).unwrap(), &headers).map(|pause| pause.as_secs())
+            read_asked_pause(StatusCode::from_u16(status).unwrap(), &headers).map(|pause| pause.as_secs())
         };
         assert_eq!([429, 503, 529, 500].map(|status| asked(status, "7")), [Some(7), Some(7), Some(7), None]);
         assert_eq!(["0", "3600", "soon", "-1"].map(|value| asked(429, value)), [None, Some(60), None, None]);
-        assert_eq!(asked_pause(StatusCode::TOO_MANY_REQUESTS, &HeaderMap::new()), None);
+        assert_eq!(read_asked_pause(StatusCode::TOO_MANY_REQUESTS, &HeaderMap::new()), None);
     }
 }

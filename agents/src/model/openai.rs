@@ -43,13 +43,13 @@ struct Usage {
 }
 
 /// The body of a request.
-pub fn body(model: &str, request: &ModelRequest<'_>) -> RequestBody {
+pub fn build_body(model: &str, request: &ModelRequest<'_>) -> RequestBody {
     let system = (!request.system.is_empty()).then(|| json!({"role": "system", "content": request.system}));
-    let messages: Vec<_> = system.into_iter().chain(request.transcript.iter().map(message)).collect();
-    RequestBody::of(&json!({"model": model, "messages": messages}), request.tools.iter().map(tool))
+    let messages: Vec<_> = system.into_iter().chain(request.transcript.iter().map(build_message)).collect();
+    RequestBody::of(&json!({"model": model, "messages": messages}), request.tools.iter().map(build_tool))
 }
 
-fn message(entry: &TranscriptEntry) -> Value {
+fn build_message(entry: &TranscriptEntry) -> Value {
     match entry {
         TranscriptEntry::User { text } => json!({"role": "user", "content": text}),
         TranscriptEntry::Model { text, calls } if calls.is_empty() => json!({"role": "assistant", "content": text}),
@@ -64,21 +64,21 @@ fn message(entry: &TranscriptEntry) -> Value {
 }
 
 fn call(call: &ModelCall) -> Value {
-    let function = json!({"name": call.accepted_name(), "arguments": call.input.as_str()});
+    let function = json!({"name": call.to_accepted_name(), "arguments": call.input.as_str()});
     json!({"id": call.id, "type": "function", "function": function})
 }
 
-fn tool(tool: &ToolDefinition) -> [Bytes; 3] {
+fn build_tool(tool: &ToolDefinition) -> [Bytes; 3] {
     let (name, description) = (json!(tool.name), json!(tool.description));
     let before = format!(r#"{{"type":"function","function":{{"name":{name},"description":{description},"parameters":"#);
     [before.into(), tool.input_schema.clone(), Bytes::from_static(b"}}")]
 }
 
 /// Reads an answer. A call without an id has an empty one.
-pub fn reply(answer: &[u8]) -> Result<Reply, String> {
+pub fn parse_reply(answer: &[u8]) -> Result<Reply, String> {
     let CompletionResponse { choices, usage } = serde_json::from_slice(answer).map_err(|error| error.to_string())?;
     let Choice { message, finish_reason } = choices.into_iter().next().ok_or("it has no choice")?;
-    let mut calls: Vec<_> = message.tool_calls.into_iter().flatten().map(called).collect();
+    let mut calls: Vec<_> = message.tool_calls.into_iter().flatten().map(parse_call).collect();
     if finish_reason.as_deref() == Some("length") {
         mark_cut_off(&mut calls);
     }
@@ -86,7 +86,7 @@ pub fn reply(answer: &[u8]) -> Result<Reply, String> {
     Ok(Reply { text: message.content.unwrap_or_default(), calls, tokens })
 }
 
-fn called(call: ToolCall) -> ModelCall {
+fn parse_call(call: ToolCall) -> ModelCall {
     let ToolCall { id, function } = call;
     ModelCall::of_text(id.unwrap_or_default(), function.name, &function.arguments)
 }
@@ -109,7 +109,7 @@ mod tests {
             input_schema: json!({"type": "object"}).to_string().into(),
         }];
         let request = ModelRequest { model: None, system: "Be brief.", transcript: &transcript, tools: &tools };
-        let body = body("small", &request).value();
+        let body = build_body("small", &request).value();
         let roles: Vec<_> =
             body["messages"].as_array().unwrap().iter().map(|message| message["role"].clone()).collect();
         assert_eq!(roles, ["system", "user", "assistant", "tool"]);
@@ -123,7 +123,7 @@ mod tests {
         let call = ModelCall::of_text("c1".into(), "look up!".into(), "{}");
         let transcript = [TranscriptEntry::Model { text: String::new(), calls: vec![call] }];
         let body =
-            body("small", &ModelRequest { model: None, system: "", transcript: &transcript, tools: &[] }).value();
+            build_body("small", &ModelRequest { model: None, system: "", transcript: &transcript, tools: &[] }).value();
         assert_eq!(body["messages"][0]["tool_calls"][0]["function"]["name"], "look_up_");
         assert!(body.get("tools").is_none());
     }
@@ -132,7 +132,7 @@ mod tests {
     fn an_answer_may_lack_ids_and_tokens() {
         let call = json!({"function": {"name": "a", "arguments": "{}"}});
         let answer = json!({"choices": [{"message": {"content": "", "tool_calls": [call]}}], "usage": null});
-        let read = reply(answer.to_string().as_bytes()).unwrap();
+        let read = parse_reply(answer.to_string().as_bytes()).unwrap();
         assert_eq!((read.tokens, read.calls[0].id.as_str(), read.calls[0].problem.as_ref()), (0, "", None));
     }
 
@@ -140,7 +140,7 @@ mod tests {
     fn the_last_call_of_an_answer_that_was_cut_off_has_a_problem() {
         let calls = ["{}", r#"{"x": "#].map(|text| json!({"id": "c", "function": {"name": "a", "arguments": text}}));
         let choice = json!({"finish_reason": "length", "message": {"tool_calls": calls}});
-        let read = reply(json!({"choices": [choice]}).to_string().as_bytes()).unwrap();
+        let read = parse_reply(json!({"choices": [choice]}).to_string().as_bytes()).unwrap();
         assert_eq!(read.calls[0].problem, None);
         assert!(read.calls[1].problem.as_ref().unwrap().contains("cut off"));
     }
@@ -154,13 +154,13 @@ mod tests {
             ]}}],
             "usage": {"total_tokens": 12},
         });
-        let read = reply(answer.to_string().as_bytes()).unwrap();
+        let read = parse_reply(answer.to_string().as_bytes()).unwrap();
         assert_eq!((read.tokens, read.calls.len(), &read.calls[0].members()["x"]), (12, 2, &json!(1)));
         assert!(read.calls[1].problem.as_ref().unwrap().contains("not a JSON object"));
         let text = json!({"choices": [{"message": {"content": "hello"}}]});
-        assert_eq!(reply(text.to_string().as_bytes()).unwrap().text, "hello");
+        assert_eq!(parse_reply(text.to_string().as_bytes()).unwrap().text, "hello");
         for wrong in ["", "{}", r#"{"choices": []}"#] {
-            assert!(reply(wrong.as_bytes()).is_err(), "{wrong}");
+            assert!(parse_reply(wrong.as_bytes()).is_err(), "{wrong}");
         }
     }
 }

@@ -19,13 +19,13 @@ pub fn read(reply: Reply) -> Reply {
     if !reply.calls.is_empty() {
         return reply;
     }
-    let Some(Step { thought, action, action_input }) = step(&reply.text) else { return reply };
+    let Some(Step { thought, action, action_input }) = parse_step(&reply.text) else { return reply };
     let call = ModelCall::of_text(String::new(), action, action_input.as_ref().map_or("{}", |input| input.get()));
     Reply { text: thought, calls: vec![call], ..reply }
 }
 
 /// The step of a text, which may stand in a fence.
-fn step(text: &str) -> Option<Step> {
+fn parse_step(text: &str) -> Option<Step> {
     let text = text.trim();
     let fenced = text.strip_prefix("```").and_then(|text| text.strip_suffix("```"));
     let text = fenced.map_or(text, |text| text.trim_start_matches("json"));

@@ -91,7 +91,7 @@ impl ModelCall {
     }
 
     /// The name in a form that the APIs accept. A model may invent names, which they would refuse in a transcript.
-    pub(super) fn accepted_name(&self) -> String {
+    pub(super) fn to_accepted_name(&self) -> String {
         let accepted = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-');
         let letters = self.name.chars().take(NAME_CHARACTERS_MAX);
         let name: String = letters.map(|letter| if accepted(letter) { letter } else { '_' }).collect();
@@ -153,7 +153,7 @@ mod tests {
         let long = (long.as_str(), &long[..64]);
         for (name, accepted) in [("look_up-2", "look_up-2"), ("look up!", "look_up_"), ("é", "_"), ("", "_"), long] {
             let call = ModelCall::of_text("c1".into(), name.into(), "{}");
-            assert_eq!(call.accepted_name(), accepted, "{name}");
+            assert_eq!(call.to_accepted_name(), accepted, "{name}");
         }
     }
 }

@@ -6,7 +6,7 @@ use registry::{Digest, HumanRequestId, Timestamp};
 use runner::{Interaction, Question, QuestionKind, confirm};
 use serde_json::{Map, Value, json};
 
-use super::human::{HumanQuestion, HumanRequestDetails, HumanResponse, decline, fitting};
+use super::human::{HumanQuestion, HumanRequestDetails, HumanResponse, answer_form, decline};
 use super::pending_calls::PendingCalls;
 use super::run_checkpoint::RunCheckpoint;
 use super::run_stage::{Asker, OpenQuestion, RunStage};
@@ -34,7 +34,7 @@ impl RunCheckpoint {
             id: request.clone(),
             kind: question.kind,
             urgency: question.urgency.unwrap_or(Urgency::Medium),
-            document: json!(question.details()).to_string(),
+            document: json!(question.build_details()).to_string(),
             expires_at: now.after(Duration::from_secs(self.options.human_timeout_seconds)),
         })
     }
@@ -45,12 +45,12 @@ impl RunCheckpoint {
     }
 
     /// The questions that the next call may ask, with the answers that it has. `component` is the code that it runs.
-    pub(super) fn interaction(&self, component: Option<Digest>) -> Interaction {
+    pub(super) fn build_interaction(&self, component: Option<Digest>) -> Interaction {
         let dialogue = self.pending_calls().map(|calls| &calls.dialogue);
         // A call that has begun to ask may end to.
         let asks = !self.asks_nobody() || dialogue.is_some_and(|dialogue| !dialogue.answers.is_empty());
         let kinds = if asks { vec![QuestionKind::Form] } else { Vec::new() };
-        let answered = dialogue.map(|dialogue| dialogue.interaction(component)).unwrap_or_default();
+        let answered = dialogue.map(|dialogue| dialogue.build_interaction(component)).unwrap_or_default();
         Interaction { kinds, ..answered }
     }
 
@@ -91,7 +91,7 @@ impl RunCheckpoint {
         let question = &open.question;
         response.require_fit(question)?;
         match open.asker.clone() {
-            Asker::StuckRun { not_made } => self.push_user_message(response.observation(), not_made),
+            Asker::StuckRun { not_made } => self.push_user_message(response.describe(), not_made),
             Asker::Call(calls) => self.respond_to_call(*calls, question, response)?,
         }
         Ok(open)
@@ -106,7 +106,7 @@ impl RunCheckpoint {
         let (is_agreed, dialogue) = (response.approved != Some(false), &mut calls.dialogue);
         match question.kind {
             HumanRequestKind::Question => {
-                self.observe(calls, response.observation(), false);
+                self.observe(calls, response.describe(), false);
                 return Ok(());
             }
             HumanRequestKind::Approval if is_agreed => {
@@ -118,7 +118,7 @@ impl RunCheckpoint {
                 dialogue.answers.extend(question.forms.iter().map(decline));
             }
             HumanRequestKind::Approval => {
-                self.observe(calls, response.observation(), true);
+                self.observe(calls, response.describe(), true);
                 return Ok(());
             }
             HumanRequestKind::Form => {
@@ -140,7 +140,7 @@ impl RunCheckpoint {
         let (question, dialogue) = (&mut open.question, &mut calls.dialogue);
         let forms = std::mem::take(&mut question.forms);
         let (given, left) = forms.into_iter().partition::<Vec<_>, _>(|form| results.contains_key(&form.key));
-        let answers = given.iter().map(|form| fitting(form, &results[&form.key]));
+        let answers = given.iter().map(|form| answer_form(form, &results[&form.key]));
         dialogue.add_answers(answers.collect::<Result<_, _>>()?)?;
         dialogue.confirmed = given.iter().find_map(|form| form.confirms.clone()).or(dialogue.confirmed.take());
         if left.is_empty() {
@@ -151,7 +151,7 @@ impl RunCheckpoint {
             return Ok(FilledIn::All { answered: Box::new(open), response });
         }
         question.forms = left;
-        let details = question.details();
+        let details = question.build_details();
         self.stage = RunStage::WaitingForPerson(open);
         Ok(FilledIn::Some(Box::new(details)))
     }

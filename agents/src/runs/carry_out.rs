@@ -42,38 +42,38 @@ impl AgentRunLoop {
         let call = &calls.call;
         if !self.checkpoint.allows_tool(&call.name) {
             let observed = ToolObservation::failure(format!("the run has no tool {}", call.name));
-            return self.observed(calls, observed, None).await;
+            return self.record_result(calls, observed, None).await;
         }
         if let Some(problem) = call.problem.clone() {
-            return self.observed(calls, ToolObservation::failure(problem), None).await;
+            return self.record_result(calls, ToolObservation::failure(problem), None).await;
         }
         if may_have_begun && !self.began_here {
-            return self.observed(calls, ToolObservation::failure(INTERRUPTED.to_owned()), None).await;
+            return self.record_result(calls, ToolObservation::failure(INTERRUPTED.to_owned()), None).await;
         }
         let clock = self.service.clock.clone();
         match apply(&mut self.checkpoint, call, &clock) {
             None => self.call_tool(context, calls).await,
             Some(ControlEffect::Result(result)) => {
-                self.observed(calls, ToolObservation::success(result.to_string()), None).await
+                self.record_result(calls, ToolObservation::success(result.to_string()), None).await
             }
             Some(ControlEffect::Logged { observation, milestone }) => {
-                self.observed(calls, ToolObservation::success(observation.to_string()), milestone).await
+                self.record_result(calls, ToolObservation::success(observation.to_string()), milestone).await
             }
             Some(ControlEffect::InvalidArguments(problem)) => {
-                self.observed(calls, ToolObservation::failure(problem), None).await
+                self.record_result(calls, ToolObservation::failure(problem), None).await
             }
             Some(ControlEffect::RunWorkflow(request)) => self.run_workflow(context, calls, request).await,
             Some(ControlEffect::Completed(answer)) => {
-                let step = self.step_of(call, &ToolObservation::success("completed".into()));
+                let step = self.build_step(call, &ToolObservation::success("completed".into()));
                 // The model sees no result any more, but the list of steps shows what it asked for.
                 let not_made = ToolObservation::failure(COMPLETED_BEFORE.to_owned());
-                let rest = calls.rest.iter().map(|call| self.step_of(call, &not_made));
+                let rest = calls.rest.iter().map(|call| self.build_step(call, &not_made));
                 let steps = std::iter::once(step).chain(rest).collect();
                 self.checkpoint.complete(answer);
                 self.save(steps).await
             }
             Some(ControlEffect::Asks(question)) => {
-                let step = self.step_of(call, &ToolObservation::success("paused".into()));
+                let step = self.build_step(call, &ToolObservation::success("paused".into()));
                 self.checkpoint.ask_person(HumanRequestId::new(&clock), *question, Asker::Call(Box::new(calls)));
                 self.save(vec![step]).await
             }
@@ -96,10 +96,10 @@ impl AgentRunLoop {
         }
         let cancelled = self.working.cancelled.clone();
         match self.service.call_tool(context, &calls.call, &cancelled).await? {
-            Called::Ended(observed) => self.observed(calls, observed, None).await,
+            Called::Ended(observed) => self.record_result(calls, observed, None).await,
             Called::Asks { questions, component, invocation } => {
                 let waits = ToolObservation { invocation, ..ToolObservation::success("waits for a person".into()) };
-                let step = self.step_of(&calls.call, &waits);
+                let step = self.build_step(&calls.call, &waits);
                 let request = HumanRequestId::new(&self.service.clock);
                 self.checkpoint.ask_for_call(request, calls, questions, component);
                 self.began_here = false;
@@ -109,13 +109,13 @@ impl AgentRunLoop {
     }
 
     /// Writes the result of the first of these calls.
-    pub(super) async fn observed(
+    pub(super) async fn record_result(
         &mut self,
         calls: PendingCalls,
         observed: ToolObservation,
         milestone: Option<String>,
     ) -> Result<bool, Error> {
-        let step = NewStep { milestone, ..self.step_of(&calls.call, &observed) };
+        let step = NewStep { milestone, ..self.build_step(&calls.call, &observed) };
         self.began_here = false;
         if self.checkpoint.single_call.is_some() {
             self.checkpoint.end_of_call(observed);

@@ -170,7 +170,7 @@ pub(super) fn is_control_tool(name: &str) -> bool {
 }
 
 /// The names of the control tools.
-pub(crate) fn control_tool_names() -> impl Iterator<Item = &'static str> {
+pub(crate) fn list_control_tool_names() -> impl Iterator<Item = &'static str> {
     TOOLS.iter().map(|tool| tool.name)
 }
 
@@ -179,7 +179,7 @@ fn find(name: &str) -> Option<&'static ControlTool> {
 }
 
 /// The definitions of the control tools that a run has.
-pub(super) fn definitions(checkpoint: &RunCheckpoint) -> impl Iterator<Item = ToolDefinition> {
+pub(super) fn list_definitions(checkpoint: &RunCheckpoint) -> impl Iterator<Item = ToolDefinition> {
     TOOLS.iter().filter(|tool| checkpoint.allows_tool(tool.name)).map(|tool| ToolDefinition {
         name: tool.name.to_owned(),
         description: tool.description.to_owned(),

@@ -88,7 +88,7 @@ impl HumanQuestion {
     /// The questions of a call of a tool: its forms, or that for a permission.
     pub(super) fn of_tool(tool: &str, forms: Vec<Question>) -> Self {
         let is_approval = forms.iter().any(|form| form.key == CONFIRMATION);
-        let messages: Vec<_> = forms.iter().map(|form| shown(form).message).collect();
+        let messages: Vec<_> = forms.iter().map(|form| build_form(form).message).collect();
         Self {
             kind: if is_approval { HumanRequestKind::Approval } else { HumanRequestKind::Form },
             tool: Some(tool.to_owned()),
@@ -114,14 +114,14 @@ impl HumanQuestion {
         Self { changes: Some(changes), ..self }
     }
 
-    pub(super) fn details(&self) -> HumanRequestDetails {
+    pub(super) fn build_details(&self) -> HumanRequestDetails {
         let is_form = self.kind == HumanRequestKind::Form;
         HumanRequestDetails {
             question: self.question.clone(),
             options: self.options.clone(),
             context_summary: self.context_summary.clone(),
             tool: self.tool.clone(),
-            forms: self.forms.iter().filter(|_| is_form).map(shown).collect(),
+            forms: self.forms.iter().filter(|_| is_form).map(build_form).collect(),
             call: self.confirms().cloned(),
             changes: self.changes.clone(),
         }
@@ -133,7 +133,7 @@ impl HumanRequestDetails {
     ///
     /// # Errors
     /// When they cannot be written.
-    pub(super) fn written(&self) -> Result<String, Error> {
+    pub(super) fn encode(&self) -> Result<String, Error> {
         serde_json::to_string(self).map_err(|error| Error::internal(error.to_string()))
     }
 
@@ -170,7 +170,7 @@ impl HumanResponse {
     }
 
     /// Writes the answer as JSON.
-    pub(super) fn written(&self) -> String {
+    pub(super) fn encode(&self) -> String {
         json!(self).to_string()
     }
 
@@ -200,7 +200,7 @@ impl HumanResponse {
     }
 
     /// The answer as a model reads it.
-    pub(super) fn observation(&self) -> String {
+    pub(super) fn describe(&self) -> String {
         json!({"human_input": self.human_input, "approved": self.approved}).to_string()
     }
 
@@ -213,11 +213,11 @@ impl HumanResponse {
         let content = self.forms.as_ref().and_then(|forms| forms.get(key));
         let content =
             content.ok_or_else(|| refuse(format!("forms.{key} is missing; decline with `approved: false`")))?;
-        fitting(form, &json!({"action": "accept", "content": content}))
+        answer_form(form, &json!({"action": "accept", "content": content}))
     }
 }
 
-fn shown(form: &Question) -> HumanForm {
+fn build_form(form: &Question) -> HumanForm {
     let body: Value = serde_json::from_str(&form.body).unwrap_or_default();
     let params = &body["params"];
     let message = params["message"].as_str().unwrap_or_default().to_owned();
@@ -230,7 +230,7 @@ pub(super) fn decline(form: &Question) -> Answer {
 }
 
 /// The answer to a form, if it has the values that the form asks for.
-pub(super) fn fitting(form: &Question, result: &Value) -> Result<Answer, Error> {
+pub(super) fn answer_form(form: &Question, result: &Value) -> Result<Answer, Error> {
     if !nests_within(result, NESTING_LEVELS_MAX) {
         return Err(refuse(format!("forms.{} nests more than {NESTING_LEVELS_MAX} levels", form.key)));
     }

@@ -47,9 +47,9 @@ impl AgentRunService {
         once: Option<Once>,
     ) -> Result<Option<Begun>, Error> {
         if let Some(once) = &once
-            && let Some(earlier) = self.store.agent_runs().agent_run_of(principal, once).await?
+            && let Some(earlier) = self.store.agent_runs().find_agent_run(principal, once).await?
         {
-            return self.begun(earlier, None).map(Some);
+            return self.begin_run(earlier, None).map(Some);
         }
         if options.depth.is_too_deep_for_http() {
             return Err(runner::Error::LoopDetected.into());
@@ -57,22 +57,22 @@ impl AgentRunService {
         let Some(running) = self.store.agents().running_agent(principal, agent).await? else {
             return Ok(None);
         };
-        require_within_bounds(&*self.model()?, &options)?;
+        require_within_bounds(&*self.require_model()?, &options)?;
         self.require_tools(principal, running.clone(), &options).await?;
         let admitted = self.working.admission.admit(&principal.organization, 1)?;
         let (agent, objective) = (running.agent.id.clone(), RunObjective::of(&options.objective));
         let document = RunCheckpoint::new(options).written()?;
         let new = NewAgentRun { agent, kind: AgentRunKind::Agent, objective, document, once };
         let started = self.store.agent_runs().start_agent_run(principal, new).await?;
-        self.begun(started, Some(admitted)).map(Some)
+        self.begin_run(started, Some(admitted)).map(Some)
     }
 
-    fn begun(&self, started: StartedAgentRun, admitted: Option<Admitted>) -> Result<Begun, Error> {
+    fn begin_run(&self, started: StartedAgentRun, admitted: Option<Admitted>) -> Result<Begun, Error> {
         Ok(match started {
             StartedAgentRun::New(run) => {
                 let checkpoint = RunCheckpoint::read(&run.document)?;
-                let model = Some(self.model()?);
-                Begun::Work(Box::new(AgentRunLoop::new(self.clone(), model, run, checkpoint).admitted(admitted)))
+                let model = Some(self.require_model()?);
+                Begun::Work(Box::new(AgentRunLoop::new(self.clone(), model, run, checkpoint).with_admitted(admitted)))
             }
             StartedAgentRun::Repeated(run) => {
                 let checkpoint = RunCheckpoint::read(&run.document)?;
@@ -172,13 +172,14 @@ impl AgentRunService {
         answered: &OpenQuestion,
         response: &HumanResponse,
     ) -> Result<Option<AgentRunLoop>, Error> {
-        let model = self.model_of(&found)?;
+        let model = self.find_model(&found)?;
         let admitted = self.working.admission.admit(&principal.organization, 1)?;
-        let by_person = NewHumanResponse { by: principal.user(), document: response.written() };
+        let by_person = NewHumanResponse { by: principal.user(), document: response.encode() };
         let is_agreed = response.approved != Some(false);
-        let step = answered.step(found.iterations, &response.written(), is_agreed);
+        let step = answered.build_step(found.iterations, &response.encode(), is_agreed);
         let resumed = self.store.agent_runs().resume_agent_run(&found, checkpoint.written()?, by_person, step).await?;
-        let run = resumed.map(|run| AgentRunLoop::new(self.clone(), model, run, checkpoint).admitted(Some(admitted)));
+        let run =
+            resumed.map(|run| AgentRunLoop::new(self.clone(), model, run, checkpoint).with_admitted(Some(admitted)));
         Ok(run)
     }
 
@@ -210,7 +211,7 @@ impl AgentRunService {
     pub async fn take_over(&self) -> Result<Option<AgentRunLoop>, Error> {
         let capacity = self.working.capacity(self.model.is_some());
         let Some(run) = self.store.agent_runs().take_over_agent_run(&capacity).await? else { return Ok(None) };
-        let model = self.model_of(&run)?;
+        let model = self.find_model(&run)?;
         let checkpoint = match RunCheckpoint::read(&run.document) {
             Ok(checkpoint) => checkpoint,
             Err(error) => {
@@ -250,15 +251,15 @@ impl AgentRunService {
     pub async fn steps(&self, run: &AgentRun, filter: StepFilter) -> Result<(Vec<AgentRunStep>, bool), Error> {
         let (steps, has_more) = self.store.agent_runs().agent_run_steps(run, filter).await?;
         let read = steps.len();
-        let page = page_of(steps);
+        let page = cut_page(steps);
         let is_cut = page.len() < read;
         Ok((page, has_more || is_cut))
     }
 
     /// The model of a run, unless it takes none.
-    fn model_of(&self, run: &AgentRun) -> Result<Option<Arc<Model>>, Error> {
+    fn find_model(&self, run: &AgentRun) -> Result<Option<Arc<Model>>, Error> {
         match run.kind {
-            AgentRunKind::Agent => self.model().map(Some),
+            AgentRunKind::Agent => self.require_model().map(Some),
             AgentRunKind::Call => Ok(None),
         }
     }
@@ -270,13 +271,13 @@ impl AgentRunService {
         max.min(AgentRunOptions::TOKENS)
     }
 
-    fn model(&self) -> Result<Arc<Model>, Error> {
+    fn require_model(&self) -> Result<Arc<Model>, Error> {
         self.model.clone().ok_or(Error::ModelMissing)
     }
 }
 
 /// The first steps, as many as one answer may have.
-fn page_of(mut steps: Vec<AgentRunStep>) -> Vec<AgentRunStep> {
+fn cut_page(mut steps: Vec<AgentRunStep>) -> Vec<AgentRunStep> {
     let mut bytes = 0;
     let reached = steps.iter().position(|step| {
         bytes += step.document.len();
@@ -296,7 +297,7 @@ mod tests {
     fn a_trace_ends_with_the_step_that_reaches_the_bound() {
         let count = |bytes: usize| {
             let at = Timestamp::from_milliseconds(0);
-            page_of((1..=9).map(|number| AgentRunStep { number, document: "x".repeat(bytes), at }).collect()).len()
+            cut_page((1..=9).map(|number| AgentRunStep { number, document: "x".repeat(bytes), at }).collect()).len()
         };
         let third = TRACE_BYTES_MAX / 3;
         assert_eq!([10, third, third + 1, 2 * TRACE_BYTES_MAX].map(count), [9, 4, 3, 1]);

@@ -54,13 +54,13 @@ impl ToolObservation {
 
 /// Adds the content blocks to a text, each on a line of its own.
 fn with_content(text: String, content: &[ContentBlock]) -> String {
-    let parts = std::iter::once(text).chain(content.iter().map(shown));
+    let parts = std::iter::once(text).chain(content.iter().map(show_block));
     let parts: Vec<_> = parts.filter(|part| !part.trim().is_empty()).collect();
     if parts.is_empty() { EMPTY_OUTPUT.to_owned() } else { parts.join("\n") }
 }
 
 /// The text of a content block. Of bytes, such as those of an image, it has the media type only.
-fn shown(block: &ContentBlock) -> String {
+fn show_block(block: &ContentBlock) -> String {
     match block {
         ContentBlock::Text { text } => text.clone(),
         ContentBlock::Image { mime_type, .. } => format!("[image {mime_type}]"),

@@ -58,7 +58,7 @@ impl CallDialogue {
     }
 
     /// The answers that the call gets. `component` is the code that it runs: answers to questions of other code are not its answers.
-    pub fn interaction(&self, component: Option<Digest>) -> Interaction {
+    pub fn build_interaction(&self, component: Option<Digest>) -> Interaction {
         // The confirmation stays, so that the person is told what has changed.
         let is_own = |answer: &&Answer| component == self.asked_by || answer.key == CONFIRMATION;
         let answers = self.answers.iter().filter(is_own).cloned().collect();

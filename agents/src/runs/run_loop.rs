@@ -9,14 +9,14 @@ use registry::{Admitted, SecretValue};
 
 use super::answering::UNANSWERED;
 use super::bounds::require_allowed;
-use super::control::definitions;
+use super::control::list_definitions;
 use super::observation::ToolObservation;
 use super::pending_calls::PendingCalls;
 use super::run_checkpoint::RunCheckpoint;
 use super::run_options::AgentRunOptions;
 use super::run_stage::{OpenQuestion, RunStage};
 use super::service::AgentRunService;
-use super::system_prompt::system_prompt;
+use super::system_prompt::build_system_prompt;
 use super::tool_step::RunContext;
 use super::working::Working;
 use crate::domain::agent_runs::{AgentRun, AgentRunState, NewStep};
@@ -59,7 +59,7 @@ impl AgentRunLoop {
         Self { service, model, run, checkpoint, began_here: false, secrets: Vec::new(), working, _admitted: None }
     }
 
-    pub(super) fn admitted(self, admitted: Option<Admitted>) -> Self {
+    pub(super) fn with_admitted(self, admitted: Option<Admitted>) -> Self {
         Self { _admitted: admitted, ..self }
     }
 
@@ -74,8 +74,8 @@ impl AgentRunLoop {
     /// # Errors
     /// When the store cannot be read or written. Then any server takes the run over.
     pub async fn to_its_end(mut self) -> Result<(AgentRun, RunCheckpoint), Error> {
-        let error = match AssertUnwindSafe(self.steps()).catch_unwind().await {
-            Ok(Ok(())) => return self.latest().await,
+        let error = match AssertUnwindSafe(self.take_steps()).catch_unwind().await {
+            Ok(Ok(())) => return self.read_latest().await,
             Ok(Err(error)) => error,
             Err(_) => Error::internal("the work on a run of an agent panicked"),
         };
@@ -84,13 +84,13 @@ impl AgentRunLoop {
         Err(error)
     }
 
-    async fn steps(&mut self) -> Result<(), Error> {
-        while self.run.state == AgentRunState::Running && !self.working.is_over() && self.step().await? {}
+    async fn take_steps(&mut self) -> Result<(), Error> {
+        while self.run.state == AgentRunState::Running && !self.working.is_over() && self.take_step().await? {}
         Ok(())
     }
 
     /// The run as this server wrote it, or as others left it.
-    async fn latest(self) -> Result<(AgentRun, RunCheckpoint), Error> {
+    async fn read_latest(self) -> Result<(AgentRun, RunCheckpoint), Error> {
         if self.run.state != AgentRunState::Running {
             return Ok((self.run, self.checkpoint));
         }
@@ -101,7 +101,7 @@ impl AgentRunLoop {
     }
 
     /// Takes one step. Returns `false` when this server does not work on the run any more.
-    async fn step(&mut self) -> Result<bool, Error> {
+    async fn take_step(&mut self) -> Result<bool, Error> {
         // A run that waits goes on when its request has expired. First, since the answers that a call has belong to this call only.
         if let Some(open) = self.checkpoint.open_question().cloned() {
             return self.go_on_without(open).await;
@@ -110,7 +110,7 @@ impl AgentRunLoop {
             return self.fail("agent_gone", "the agent or the user of the run is gone").await;
         };
         let called = self.checkpoint.pending_calls().map(|calls| &calls.call);
-        self.secrets = self.service.step_secrets(&present, called).await?;
+        self.secrets = self.service.collect_step_secrets(&present, called).await?;
         match self.checkpoint.stage.clone() {
             RunStage::AskingModel => self.ask(&present).await,
             RunStage::Calling { calls, has_begun } => self.carry_out(&present, calls, has_begun).await,
@@ -122,20 +122,20 @@ impl AgentRunLoop {
 
     /// Goes on without the answer to a question.
     async fn go_on_without(&mut self, open: OpenQuestion) -> Result<bool, Error> {
-        let step = open.step(self.run.iterations, UNANSWERED, false);
+        let step = open.build_step(self.run.iterations, UNANSWERED, false);
         self.checkpoint.end_unanswered(open);
         self.save(vec![step]).await
     }
 
     /// The instructions of the model, with the rules of the user if the agent has their family.
-    async fn system_prompt(&self, present: &RunContext) -> Result<String, Error> {
-        let system = system_prompt(&present.catalogue, &self.checkpoint);
+    async fn write_system_prompt(&self, present: &RunContext) -> Result<String, Error> {
+        let system = build_system_prompt(&present.catalogue, &self.checkpoint);
         if !present.catalogue.running.has_family(LibraryFamily::Rules) {
             return Ok(system);
         }
-        let rules = self.service.rules.enforced(&present.principal, &present.names).await?;
+        let rules = self.service.rules.read_enforced(&present.principal, &present.names).await?;
         let has_tool = |name: &str| self.checkpoint.allows_tool(name) && present.catalogue.find(name).is_some();
-        let rules = rules.prompt(&self.checkpoint.options.objective, has_tool);
+        let rules = rules.write_prompt(&self.checkpoint.options.objective, has_tool);
         Ok([Some(system).filter(|system| !system.is_empty()), rules]
             .into_iter()
             .flatten()
@@ -146,21 +146,21 @@ impl AgentRunLoop {
     /// Asks the model for its next calls.
     async fn ask(&mut self, present: &RunContext) -> Result<bool, Error> {
         let Some(model) = self.model.clone() else { return Err(Error::ModelMissing) };
-        if let Some((code, message)) = self.exhausted(&model) {
+        if let Some((code, message)) = self.find_exhausted(&model) {
             return self.fail(code, message).await;
         }
         // The settings may be others than at the start of the run.
         if let Err(refused) = require_allowed(&model, self.checkpoint.options.model.as_deref()) {
             return self.fail(refused.code(), refused.to_string()).await;
         }
-        let tools = self.tools(present);
+        let tools = self.list_tools(present);
         let bytes: usize = tools.iter().map(|tool| tool.input_schema.len() + tool.description.len()).sum();
         if bytes > TOOLS_BYTES_MAX {
             let message =
                 format!("the tools of a run have at most {TOOLS_BYTES_MAX} bytes with their schemas, not {bytes}");
             return self.fail("tools_too_large", message).await;
         }
-        let system = self.system_prompt(present).await?;
+        let system = self.write_system_prompt(present).await?;
         let request = ModelRequest {
             model: self.checkpoint.options.model.as_deref(),
             system: &system,
@@ -169,7 +169,7 @@ impl AgentRunLoop {
         };
         let answered = tokio::select! {
             answered = model.ask(&request) => answered,
-            () = self.working.over() => return Ok(false),
+            () = self.working.wait_until_over() => return Ok(false),
         };
         let mut reply = match answered {
             Ok(reply) => reply,
@@ -195,7 +195,7 @@ impl AgentRunLoop {
             Some(calls) => self.begin_calls(calls),
             None => {
                 self.checkpoint.push_user_message(NO_CALL.to_owned(), Vec::new());
-                steps.push(self.step_without_call(reply.text));
+                steps.push(self.build_step_without_call(reply.text));
             }
         }
         self.save(steps).await
@@ -210,7 +210,7 @@ impl AgentRunLoop {
             let (call, text) = (call.id.clone(), refused.text.clone());
             TranscriptEntry::Observation { call, text, is_error: true }
         };
-        let steps = excess.iter().map(|call| self.step_of(call, &refused)).collect();
+        let steps = excess.iter().map(|call| self.build_step(call, &refused)).collect();
         self.checkpoint.transcript.extend(excess.iter().map(observation));
         steps
     }
@@ -227,7 +227,7 @@ impl AgentRunLoop {
     }
 
     /// Why the model is not asked again.
-    fn exhausted(&self, model: &Model) -> Option<(&'static str, String)> {
+    fn find_exhausted(&self, model: &Model) -> Option<(&'static str, String)> {
         let AgentRunOptions { iterations_max, tokens_max, .. } = self.checkpoint.options;
         let (tokens, tokens_max) = (self.checkpoint.tokens, tokens_max.min(model.bounds().tokens_max));
         if self.run.iterations >= iterations_max {
@@ -236,13 +236,13 @@ impl AgentRunLoop {
         (tokens >= tokens_max).then(|| ("max_tokens", format!("the run has no answer after {tokens} tokens")))
     }
 
-    fn tools(&self, present: &RunContext) -> Vec<ToolDefinition> {
+    fn list_tools(&self, present: &RunContext) -> Vec<ToolDefinition> {
         let own = present.catalogue.tools.iter().filter(|tool| self.checkpoint.allows_tool(&tool.name));
         let own = own.map(|tool| ToolDefinition {
             name: tool.name.clone(),
             description: tool.description(),
             input_schema: self.service.working.schema_texts.of(tool),
         });
-        own.chain(definitions(&self.checkpoint)).collect()
+        own.chain(list_definitions(&self.checkpoint)).collect()
     }
 }

@@ -97,7 +97,7 @@ impl RunStage {
 
 impl OpenQuestion {
     /// The step that shows the answer to the question, or that nobody answered.
-    pub(super) fn step(&self, iteration: u32, observation: &str, success: bool) -> NewStep {
+    pub(super) fn build_step(&self, iteration: u32, observation: &str, success: bool) -> NewStep {
         let asking_tool = match self.asker {
             Asker::Call(_) => Some(self.question.tool.as_deref().unwrap_or(PAUSE)),
             Asker::StuckRun { .. } => None,

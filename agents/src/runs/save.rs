@@ -25,12 +25,12 @@ const RELEASE_AFTER: Duration = Duration::from_secs(5);
 
 impl AgentRunLoop {
     /// A call with its result, for the list of steps.
-    pub(super) fn step_of(&self, call: &ModelCall, observed: &ToolObservation) -> NewStep {
+    pub(super) fn build_step(&self, call: &ModelCall, observed: &ToolObservation) -> NewStep {
         let thought = self.checkpoint.transcript.iter().rev().find_map(|entry| match entry {
             TranscriptEntry::Model { text, .. } => Some(text.as_str()),
             _ => None,
         });
-        let redactor = self.redactor();
+        let redactor = self.build_redactor();
         let shown = |text: &str| redactor.text(cut_text(text.to_owned(), STEP_TEXT_BYTES_MAX));
         let input = match call.input.bytes() > STEP_INPUT_BYTES_MAX {
             true => json!(cut_text(call.input.as_str().to_owned(), STEP_INPUT_BYTES_MAX)),
@@ -46,14 +46,14 @@ impl AgentRunLoop {
     }
 
     /// An answer without a call, for the list of steps.
-    pub(super) fn step_without_call(&self, thought: String) -> NewStep {
-        let thought = self.redactor().text(cut_text(thought, STEP_TEXT_BYTES_MAX));
+    pub(super) fn build_step_without_call(&self, thought: String) -> NewStep {
+        let thought = self.build_redactor().text(cut_text(thought, STEP_TEXT_BYTES_MAX));
         let step = json!({"iteration": self.run.iterations, "thought": thought, "action": null, "success": false});
         NewStep { milestone: None, document: step.to_string() }
     }
 
     /// Redacts texts that are cut already, which bounds the time. The beginning of a secret before a cut is redacted, too.
-    fn redactor(&self) -> Redactor {
+    fn build_redactor(&self) -> Redactor {
         Redactor::of(self.secrets.iter().map(SecretValue::expose))
     }
 
@@ -85,7 +85,7 @@ impl AgentRunLoop {
     pub(super) async fn release(self) {
         tokio::select! {
             () = sleep(RELEASE_AFTER) => {}
-            () = self.working.over() => {}
+            () = self.working.wait_until_over() => {}
         }
         if let Err(error) = self.service.store.agent_runs().release_agent_run(&self.run).await {
             tracing::error!(run = %self.run.id, %error, "a run of an agent is given up later");

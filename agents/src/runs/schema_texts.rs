@@ -16,7 +16,7 @@ pub(super) struct SchemaTexts(Arc<Mutex<HashMap<String, Weak<str>>>>);
 impl SchemaTexts {
     /// The schema of a tool. It is written for the first of several requests.
     pub fn of(&self, tool: &ListedTool) -> Bytes {
-        let key = key_of(tool);
+        let key = build_key(tool);
         if let Some(text) = self.0.lock().get(&key).and_then(Weak::upgrade) {
             return Bytes::from_owner(SharedText(text));
         }
@@ -29,7 +29,7 @@ impl SchemaTexts {
 }
 
 /// The version, which never changes, and its API; or the native tool.
-fn key_of(tool: &ListedTool) -> String {
+fn build_key(tool: &ListedTool) -> String {
     match &tool.source {
         ListedSource::Native(native) => format!("native/{}", native.name),
         ListedSource::Published { callable, api, .. } => {

@@ -69,7 +69,7 @@ impl AgentRunService {
         let new = NewAgentRun { agent, kind, objective, document, once: None };
         match self.store.agent_runs().start_agent_run(principal, new).await? {
             StartedAgentRun::New(run) => {
-                Ok(AgentRunLoop::new(self.clone(), None, run, checkpoint).admitted(Some(admitted)))
+                Ok(AgentRunLoop::new(self.clone(), None, run, checkpoint).with_admitted(Some(admitted)))
             }
             _ => Err(Error::internal("a call without a key was repeated")),
         }
@@ -95,7 +95,7 @@ impl AgentRunService {
                     }
                 }
                 FilledIn::Some(left) => {
-                    let (document, left) = (checkpoint.written()?, left.written()?);
+                    let (document, left) = (checkpoint.written()?, left.encode()?);
                     if self.store.agent_runs().amend_agent_run(&found, document, left).await?.is_some() {
                         return Ok(None);
                     }

@@ -10,7 +10,7 @@ use crate::model::ModelCall;
 
 impl AgentRunService {
     /// Returns the sensitive variables of the user of a run, and the secrets of the tool that the model calls.
-    pub(super) async fn step_secrets(
+    pub(super) async fn collect_step_secrets(
         &self,
         RunContext { principal, catalogue, .. }: &RunContext,
         call: Option<&ModelCall>,

@@ -59,7 +59,7 @@ impl AgentRunService {
         let catalogue = self.catalogues.catalogue_with(&principal, running, built_in_tools.as_ref()).await?;
         let called = checkpoint.pending_calls().and_then(|calls| catalogue.find(&calls.call.name));
         let component = called.and_then(find_component);
-        let (names, depth, interaction) = (names.clone(), *depth, checkpoint.interaction(component));
+        let (names, depth, interaction) = (names.clone(), *depth, checkpoint.build_interaction(component));
         let single_call = checkpoint.single_call.clone();
         Ok(Some(RunContext { principal, catalogue, names, depth, interaction, single_call }))
     }

@@ -65,7 +65,7 @@ impl AgentRunLoop {
     ) -> Result<bool, Error> {
         let workflow = match request.find(&context.catalogue) {
             Ok(workflow) => workflow,
-            Err(problem) => return self.observed(calls, ToolObservation::failure(problem), None).await,
+            Err(problem) => return self.record_result(calls, ToolObservation::failure(problem), None).await,
         };
         let run = InvocationId::new(&self.service.clock);
         // The checkpoint before the workflow has its id, so that its record is found whatever happens to this server.
@@ -79,8 +79,8 @@ impl AgentRunLoop {
         let made = Call { run_id: Some(run.clone()), interaction: Interaction::default(), ..made };
         let started = self.service.start_workflow(made);
         let state = started.end_within(wait_max, &self.working.cancelled).await?;
-        let observed = observation(run, &workflow.tool.id, state)?;
-        self.observed(calls, observed, None).await
+        let observed = build_observation(run, &workflow.tool.id, state)?;
+        self.record_result(calls, observed, None).await
     }
 }
 
@@ -165,7 +165,7 @@ impl WorkflowState {
     }
 }
 
-fn observation(run: InvocationId, workflow: &ToolId, state: WorkflowState) -> Result<ToolObservation, Error> {
+fn build_observation(run: InvocationId, workflow: &ToolId, state: WorkflowState) -> Result<ToolObservation, Error> {
     let is_error = matches!(state, WorkflowState::Failed { .. });
     let text = serde_json::to_string(&Observation { workflow_run_id: &run, workflow_id: workflow, state })
         .map_err(|error| Error::internal(error.to_string()))?;

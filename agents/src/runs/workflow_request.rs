@@ -73,7 +73,7 @@ impl WorkflowRequest {
 
     /// Finds the workflow among the tools of an agent. The error is a text for the model.
     pub fn find<'a>(&self, catalogue: &'a Catalogue) -> Result<Workflow<'a>, String> {
-        workflows(catalogue).find(|workflow| self.is_for(workflow)).ok_or_else(|| self.not_found(catalogue))
+        list_workflows(catalogue).find(|workflow| self.is_for(workflow)).ok_or_else(|| self.describe_missing(catalogue))
     }
 
     fn is_for(&self, workflow: &Workflow<'_>) -> bool {
@@ -86,20 +86,20 @@ impl WorkflowRequest {
             && self.workflow_name.as_deref().is_none_or(has_name)
     }
 
-    fn not_found(&self, catalogue: &Catalogue) -> String {
+    fn describe_missing(&self, catalogue: &Catalogue) -> String {
         let named_by = match (&self.workflow_id, &self.workflow_name) {
             (Some(_), Some(_)) => "this id and this name",
             (Some(_), None) => "this id",
             (None, _) => "this name",
         };
-        let names: Vec<_> = workflows(catalogue).map(|workflow| workflow.listed.name.as_str()).collect();
+        let names: Vec<_> = list_workflows(catalogue).map(|workflow| workflow.listed.name.as_str()).collect();
         let listed = names.iter().take(LISTED_MAX).copied().collect::<Vec<_>>().join(", ");
         let more = if names.len() > LISTED_MAX { ", …" } else { "" };
         format!("the agent has no workflow with {named_by}; its workflows: {listed}{more}")
     }
 }
 
-fn workflows(catalogue: &Catalogue) -> impl Iterator<Item = Workflow<'_>> {
+fn list_workflows(catalogue: &Catalogue) -> impl Iterator<Item = Workflow<'_>> {
     catalogue.tools.iter().filter_map(|listed| match &listed.source {
         ListedSource::Published { callable, .. } => Some(Workflow { listed, tool: &callable.tool }),
         ListedSource::Native(_) => None,

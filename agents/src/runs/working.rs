@@ -99,7 +99,7 @@ impl Working {
     }
 
     /// Completes when [`Working::is_over`].
-    pub async fn over(&self) {
+    pub async fn wait_until_over(&self) {
         tokio::select! {
             () = self.cancelled.cancelled() => {}
             () = self.stopping.cancelled() => {}

@@ -255,13 +255,13 @@ async fn a_link_leads_to_its_artifact_for_a_while() {
     let acme = world.organization("acme").await;
     let library = library(&world, &acme);
     let report = library.create(LibraryFamily::Artifacts, content("report")).await.unwrap();
-    let token = library.download_of(&report.id).unwrap();
+    let token = library.sign_download(&report.id).unwrap();
     world.clock.advance(Duration::from_secs(15 * 60 - 1));
     assert_eq!(world.agent_store.downloaded(&token).await.unwrap(), Some(report));
     world.clock.advance(Duration::from_secs(1));
     assert!(matches!(world.agent_store.downloaded(&token).await, Err(agents::Error::DownloadExpired)));
     let memory = library.create(MEMORY, content("secret")).await.unwrap();
-    let token = library.download_of(&memory.id).unwrap();
+    let token = library.sign_download(&memory.id).unwrap();
     assert_eq!(world.agent_store.downloaded(&token).await.unwrap(), None, "of another family");
 }
 
@@ -272,7 +272,7 @@ async fn an_old_link_to_a_public_artifact_ends_when_its_owner_is_removed() {
     let bob = bob(&world, &acme).await;
     let library = library(&world, &bob);
     let report = library.create(LibraryFamily::Artifacts, with(json!({"is_public": true}))).await.unwrap();
-    let token = library.download_of(&report.id).unwrap();
+    let token = library.sign_download(&report.id).unwrap();
     world.clock.advance(Duration::from_hours(24));
     assert_eq!(world.agent_store.downloaded(&token).await.unwrap(), Some(report));
     world.store.access().remove_user(&bob.organization, &bob.user()).await.unwrap();
@@ -290,7 +290,7 @@ async fn a_link_to_a_public_artifact_works_until_it_is_deleted() {
     let acme = world.organization("acme").await;
     let library = library(&world, &acme);
     let report = library.create(LibraryFamily::Artifacts, with(json!({"is_public": true}))).await.unwrap();
-    let token = library.download_of(&report.id).unwrap();
+    let token = library.sign_download(&report.id).unwrap();
     world.clock.advance(Duration::from_hours(24));
     assert_eq!(world.agent_store.downloaded(&token).await.unwrap(), Some(report.clone()));
     library.delete(LibraryFamily::Artifacts, &report.id).await.unwrap();

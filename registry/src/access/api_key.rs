@@ -83,7 +83,7 @@ pub(crate) fn generate() -> (String, SecretValue) {
 
 fn make_key(id: &str, secret: &str) -> SecretValue {
     let body = format!("{PREFIX}_{id}_{secret}");
-    SecretValue::new(format!("{body}_{}", checksum(&body)))
+    SecretValue::new(format!("{body}_{}", compute_checksum(&body)))
 }
 
 /// Whether a text has the format of a key with this id, and a right checksum.
@@ -92,7 +92,7 @@ pub(crate) fn is_well_formed(key: &str, id: &str) -> bool {
     let parts: Vec<&str> = body.splitn(4, '_').collect();
     let [PREFIX, key_id, secret] = parts[..] else { return false };
     let is_spelled = is_base62(key_id, ID_CHARACTERS) && is_base62(secret, SECRET_CHARACTERS);
-    key_id == id && is_spelled && sum == checksum(body)
+    key_id == id && is_spelled && sum == compute_checksum(body)
 }
 
 /// Whether a text has the format of a token or of the secret of a key.
@@ -105,7 +105,7 @@ pub(crate) fn is_base62(text: &str, length: usize) -> bool {
 }
 
 /// Returns the CRC-32 in base 62, most significant digit first.
-pub(crate) fn checksum(body: &str) -> String {
+pub(crate) fn compute_checksum(body: &str) -> String {
     const DIGITS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
     let mut rest = crc32fast::hash(body.as_bytes());
     let mut digits = [b'0'; CHECKSUM_CHARACTERS];
@@ -118,7 +118,7 @@ pub(crate) fn checksum(body: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{ApiKeyId, ApiKeyName, checksum, generate, is_well_formed};
+    use super::{ApiKeyId, ApiKeyName, compute_checksum, generate, is_well_formed};
 
     #[test]
     fn a_key_has_the_documented_format() {
@@ -156,7 +156,7 @@ mod tests {
     #[test]
     fn the_checksum_is_the_usual_crc() {
         // 0xCBF43926, the check value of CRC-32.
-        assert_eq!(checksum("123456789"), "3jZRME");
+        assert_eq!(compute_checksum("123456789"), "3jZRME");
     }
 
     #[test]

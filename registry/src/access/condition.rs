@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::pattern::Pattern;
 use crate::kit::byte_cache::{HeapBytes, heap_bytes};
 use crate::kit::invalid_value::InvalidValue;
-use crate::tools::{Tool, tag_text};
+use crate::tools::{Tool, parse_tag_text};
 
 /// The prefix of tags in condition keys.
 const TAG_PREFIX: &str = "tag.";
@@ -67,7 +67,7 @@ impl Condition {
 
     /// Key, operator and value, as users write them.
     pub fn into_parts(self) -> (String, &'static str, String) {
-        let (operator, value) = self.test.wire();
+        let (operator, value) = self.test.into_wire();
         (self.fact.name(), operator, value)
     }
 
@@ -89,7 +89,7 @@ impl Fact {
         match (key, key.strip_prefix(TAG_PREFIX)) {
             ("tool_id", _) => Ok(Self::ToolId),
             ("tool_name", _) => Ok(Self::ToolName),
-            (_, Some(tag)) if tag_text(tag).is_ok_and(|trimmed| trimmed == tag) => Ok(Self::Tag(tag.to_owned())),
+            (_, Some(tag)) if parse_tag_text(tag).is_ok_and(|trimmed| trimmed == tag) => Ok(Self::Tag(tag.to_owned())),
             _ => Err(InvalidValue::new("key", "must be tool_id, tool_name or tag.KEY with the key of a tag")),
         }
     }
@@ -138,7 +138,7 @@ impl Test {
         }
     }
 
-    fn wire(self) -> (&'static str, String) {
+    fn into_wire(self) -> (&'static str, String) {
         match self {
             Self::Equal(value) => ("equal", value),
             Self::NotEqual(value) => ("notEqual", value),

@@ -9,7 +9,7 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use sha2::{Digest as _, Sha256};
 
-use super::api_key::{SECRET_CHARACTERS, checksum, is_base62};
+use super::api_key::{SECRET_CHARACTERS, compute_checksum, is_base62};
 use crate::kit::random;
 use crate::kit::text_type::{made_of, text_type};
 use crate::tools::SecretValue;
@@ -104,7 +104,7 @@ impl OauthSecret {
 
     pub(crate) fn generate(self) -> SecretValue {
         let body = format!("{}_{}", self.prefix(), random::base62(SECRET_CHARACTERS));
-        let sum = checksum(&body);
+        let sum = compute_checksum(&body);
         SecretValue::new(format!("{body}_{sum}"))
     }
 
@@ -114,7 +114,7 @@ impl OauthSecret {
         let [prefix, secret, sum] = parts[..] else { return false };
         prefix == self.prefix()
             && is_base62(secret, SECRET_CHARACTERS)
-            && sum == checksum(&format!("{prefix}_{secret}"))
+            && sum == compute_checksum(&format!("{prefix}_{secret}"))
     }
 }
 

@@ -33,7 +33,7 @@ impl Pattern {
     /// Parses a pattern and checks its bounds.
     pub fn parse(source: &str) -> Result<Self, InvalidValue> {
         let pattern = Self::stored(source.to_owned());
-        let fits = source.len() <= PATTERN_BYTES_MAX && pattern.compiled().is_some();
+        let fits = source.len() <= PATTERN_BYTES_MAX && pattern.compile().is_some();
         let rule = "must be a regular expression of at most 256 bytes and of moderate size, without look-around";
         if fits { Ok(pattern) } else { Err(InvalidValue::new("regex", rule)) }
     }
@@ -44,10 +44,10 @@ impl Pattern {
 
     /// Whether the text matches. A pattern from a damaged row that cannot be compiled matches nothing.
     pub fn is_match(&self, text: &str) -> bool {
-        self.compiled().is_some_and(|regex| regex.is_match(text))
+        self.compile().is_some_and(|regex| regex.is_match(text))
     }
 
-    fn compiled(&self) -> Option<&Regex> {
+    fn compile(&self) -> Option<&Regex> {
         let compiled = self.compiled.get_or_init(|| {
             let mut builder = RegexBuilder::new(&self.source);
             builder.size_limit(COMPILED_BYTES_MAX).nest_limit(NESTING_MAX);

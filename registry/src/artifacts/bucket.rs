@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, HashSet};
 use bytes::Bytes;
 
 use super::cache::ArtifactCache;
-use super::object_keys::{ArtifactCopy, FOLDER, day_of, folder, key};
+use super::object_keys::{ArtifactCopy, FOLDER, build_folder, build_key, to_day};
 use super::objects::Objects;
 use super::unused_artifact::UnusedArtifact;
 use crate::error::{Error, Result};
@@ -32,7 +32,7 @@ pub struct ArtifactBucket {
 impl ArtifactBucket {
     /// Creates the object of the present day, or compares it.
     pub async fn put(&self, digest: &Digest, bytes: Bytes) -> Result<()> {
-        let key = key(digest, day_of(self.clock.now()));
+        let key = build_key(digest, to_day(self.clock.now()));
         for _ in 0..CREATE_ATTEMPTS_MAX {
             let is_stored = match self.objects.get(&key).await? {
                 Some(stored) if is_of(digest, &stored).await? => true,
@@ -57,7 +57,7 @@ impl ArtifactBucket {
             return Ok(Some(bytes));
         }
         let mut damaged = None;
-        for copy in self.copies(digest).await? {
+        for copy in self.list_copies(digest).await? {
             let key = copy.key();
             let Some(bytes) = self.objects.get(&key).await? else { continue };
             if is_of(digest, &bytes).await? {
@@ -74,20 +74,20 @@ impl ArtifactBucket {
 
     /// Copies the newest object to one of today, unless there is one.
     pub async fn renew(&self, digest: &Digest) -> Result<bool> {
-        let today = day_of(self.clock.now());
-        match self.copies(digest).await?.first() {
+        let today = to_day(self.clock.now());
+        match self.list_copies(digest).await?.first() {
             None => Ok(false),
             Some(copy) if copy.day >= today => Ok(true),
-            Some(copy) => self.objects.copy(&copy.key(), &key(digest, today)).await,
+            Some(copy) => self.objects.copy(&copy.key(), &build_key(digest, today)).await,
         }
     }
 
     pub async fn contains(&self, digest: &Digest) -> Result<bool> {
-        Ok(!self.copies(digest).await?.is_empty())
+        Ok(!self.list_copies(digest).await?.is_empty())
     }
 
     pub async fn find_unused(&self, used: &HashSet<Digest>, before: Timestamp) -> Result<Vec<UnusedArtifact>> {
-        let artifacts = self.all_copies().await?;
+        let artifacts = self.list_all_copies().await?;
         let unused = artifacts
             .into_iter()
             .filter(|(digest, copies)| !used.contains(digest) && copies.iter().all(|copy| copy.ended_before(before)));
@@ -97,7 +97,7 @@ impl ArtifactBucket {
 
     /// Deletes the objects of an artifact, if all of them are old.
     pub async fn delete_unused(&self, digest: &Digest, before: Timestamp) -> Result<bool> {
-        let copies = self.copies(digest).await?;
+        let copies = self.list_copies(digest).await?;
         if copies.is_empty() || !copies.iter().all(|copy| copy.ended_before(before)) {
             return Ok(false);
         }
@@ -111,7 +111,7 @@ impl ArtifactBucket {
     pub async fn delete_superseded(&self, before: Timestamp) -> Result<u64> {
         self.cache.delete_unfinished(before).await;
         let mut deleted = 0;
-        for (digest, copies) in self.all_copies().await? {
+        for (digest, copies) in self.list_all_copies().await? {
             let Some((newest, older)) = copies.split_first() else { continue };
             let older: Vec<_> = older.iter().filter(|copy| copy.ended_before(before)).collect();
             if older.is_empty() {
@@ -131,15 +131,15 @@ impl ArtifactBucket {
     }
 
     /// The copies of an artifact, the newest first.
-    async fn copies(&self, digest: &Digest) -> Result<Vec<ArtifactCopy>> {
-        let listed = self.objects.list(&folder(digest)).await?;
+    async fn list_copies(&self, digest: &Digest) -> Result<Vec<ArtifactCopy>> {
+        let listed = self.objects.list(&build_folder(digest)).await?;
         let mut copies: Vec<_> = listed.iter().filter_map(ArtifactCopy::of).collect();
         copies.sort_unstable_by_key(|copy| std::cmp::Reverse(copy.day));
         Ok(copies)
     }
 
     /// The copies of all artifacts, the newest first.
-    async fn all_copies(&self) -> Result<BTreeMap<Digest, Vec<ArtifactCopy>>> {
+    async fn list_all_copies(&self) -> Result<BTreeMap<Digest, Vec<ArtifactCopy>>> {
         let mut artifacts = BTreeMap::<_, Vec<_>>::new();
         for copy in self.objects.list(FOLDER).await?.iter().filter_map(ArtifactCopy::of) {
             artifacts.entry(copy.digest).or_default().push(copy);

@@ -10,7 +10,7 @@ use super::directory::{ArtifactDirectory, path_of};
 use super::unused_files::read_files;
 use crate::error::{Error, Result};
 use crate::files::blocking::off_the_runtime;
-use crate::files::durable::{at, is_temporary_name};
+use crate::files::durable::{add_path, is_temporary_name};
 use crate::kit::clock::Timestamp;
 use crate::kit::digest::Digest;
 
@@ -70,7 +70,7 @@ impl ArtifactCache {
 
     async fn remove(&self, digest: &Digest) -> Result<()> {
         let path = path_of(self.files.root(), digest);
-        off_the_runtime(move || at(&path, fs::remove_file(&path))).await
+        off_the_runtime(move || add_path(&path, fs::remove_file(&path))).await
     }
 
     async fn evict(&self) -> Result<()> {
@@ -88,7 +88,7 @@ impl ArtifactCache {
                 }
                 bytes -= file.bytes;
                 match fs::remove_file(&file.path) {
-                    Err(error) if error.kind() != std::io::ErrorKind::NotFound => at(&file.path, Err(error))?,
+                    Err(error) if error.kind() != std::io::ErrorKind::NotFound => add_path(&file.path, Err(error))?,
                     _ => {} // Another insertion may have deleted it.
                 }
             }

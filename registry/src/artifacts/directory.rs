@@ -14,7 +14,9 @@ use nix::sys::time::TimeSpec;
 
 use crate::error::{Error, Result};
 use crate::files::blocking::off_the_runtime;
-use crate::files::durable::{at, create_private_folder, failure, sync_folder, temporary_name, write_private};
+use crate::files::durable::{
+    add_path, create_private_folder, failure, make_temporary_name, sync_folder, write_private,
+};
 use crate::kit::digest::Digest;
 
 /// A directory of artifacts; cheap to clone.
@@ -55,7 +57,7 @@ impl ArtifactDirectory {
 
     pub async fn contains(&self, digest: &Digest) -> Result<bool> {
         let path = path_of(&self.root, digest);
-        off_the_runtime(move || at(&path, path.try_exists())).await
+        off_the_runtime(move || add_path(&path, path.try_exists())).await
     }
 }
 
@@ -71,10 +73,10 @@ fn put(path: &Path, digest: &Digest, bytes: &[u8]) -> Result<()> {
     }
     let folder = path.parent().unwrap_or(path);
     create_private_folder(folder)?;
-    let temporary = folder.join(temporary_name());
+    let temporary = folder.join(make_temporary_name());
     write_private(&temporary, bytes)?;
     move_directory_aside(path)?;
-    at(path, fs::rename(&temporary, path))?;
+    add_path(path, fs::rename(&temporary, path))?;
     sync_folder(folder)
 }
 
@@ -93,9 +95,9 @@ fn move_directory_aside(path: &Path) -> Result<()> {
     if !path.is_dir() {
         return Ok(());
     }
-    let aside = path.with_extension(temporary_name());
+    let aside = path.with_extension(make_temporary_name());
     tracing::warn!(path = %path.display(), aside = %aside.display(), "a directory has the name of an artifact and was renamed");
-    at(path, fs::rename(path, aside))
+    add_path(path, fs::rename(path, aside))
 }
 
 fn get(path: &Path, digest: &Digest) -> Result<Option<Vec<u8>>> {

@@ -32,28 +32,28 @@ impl ArtifactCopy {
     }
 
     pub fn key(&self) -> String {
-        key(&self.digest, self.day)
+        build_key(&self.digest, self.day)
     }
 
     /// Whether the day of the copy ended before `before`, so that no publication creates an object with its key any more. The
     /// clock of the service has to agree.
     pub fn ended_before(&self, before: Timestamp) -> bool {
-        self.modified < before && self.day.checked_add(1.day()).is_ok_and(|next| next <= day_of(before))
+        self.modified < before && self.day.checked_add(1.day()).is_ok_and(|next| next <= to_day(before))
     }
 }
 
 /// The folder of the copies of an artifact.
-pub fn folder(digest: &Digest) -> String {
+pub fn build_folder(digest: &Digest) -> String {
     let name = digest.to_hex();
     format!("{FOLDER}/{}/{name}", &name[..2])
 }
 
-pub fn key(digest: &Digest, day: Date) -> String {
-    format!("{}/{day}", folder(digest))
+pub fn build_key(digest: &Digest, day: Date) -> String {
+    format!("{}/{day}", build_folder(digest))
 }
 
 /// The day of a time, in UTC.
-pub fn day_of(time: Timestamp) -> Date {
+pub fn to_day(time: Timestamp) -> Date {
     let milliseconds = time.as_milliseconds();
     let end = if milliseconds < 0 { jiff::Timestamp::MIN } else { jiff::Timestamp::MAX };
     let instant = jiff::Timestamp::from_millisecond(milliseconds).unwrap_or(end);
@@ -70,7 +70,7 @@ mod tests {
     fn a_day_has_ended_when_the_next_one_has_begun() {
         let digest = Digest::of(b"component");
         let at = |days: i64, more: i64| Timestamp::from_milliseconds(days * DAY_MS + more);
-        let copy = ArtifactCopy { digest, day: day_of(at(5, 0)), bytes: 9, modified: at(5, 7) };
+        let copy = ArtifactCopy { digest, day: to_day(at(5, 0)), bytes: 9, modified: at(5, 7) };
         assert_eq!(copy.day.to_string(), "1970-01-06");
         assert!(!copy.ended_before(at(6, -1)));
         assert!(copy.ended_before(at(6, 0)));
@@ -84,9 +84,11 @@ mod tests {
         let digest = Digest::of(b"component");
         let modified = Timestamp::from_milliseconds(0);
         let entry = |key: String| ObjectEntry { key, bytes: 9, modified };
-        let copy = ArtifactCopy { digest, day: day_of(modified), bytes: 9, modified };
+        let copy = ArtifactCopy { digest, day: to_day(modified), bytes: 9, modified };
         assert_eq!(ArtifactCopy::of(&entry(copy.key())), Some(copy.clone()));
-        for other in [copy.key() + "/more", format!("{}/yesterday", folder(&digest)), folder(&digest), String::new()] {
+        for other in
+            [copy.key() + "/more", format!("{}/yesterday", build_folder(&digest)), build_folder(&digest), String::new()]
+        {
             assert_eq!(ArtifactCopy::of(&entry(other)), None);
         }
     }

@@ -113,18 +113,19 @@ impl Objects {
 
     /// Creates an object, durably. Returns `false`, and changes nothing, when the key has an object.
     pub async fn create(&self, key: &str, bytes: Bytes) -> Result<bool> {
-        let created = self.store.put_opts(&self.path(key), PutPayload::from_bytes(bytes), PutMode::Create.into()).await;
+        let created =
+            self.store.put_opts(&self.build_path(key), PutPayload::from_bytes(bytes), PutMode::Create.into()).await;
         match created {
             Ok(_) => Ok(true),
             Err(Failure::AlreadyExists { .. }) => Ok(false),
-            Err(error) => Err(self.failing(Action::Write, &error)),
+            Err(error) => Err(self.translate_failure(Action::Write, &error)),
         }
     }
 
     /// Creates or replaces an object, durably.
     pub async fn replace(&self, key: &str, bytes: Bytes) -> Result<()> {
-        let replaced = self.store.put(&self.path(key), PutPayload::from_bytes(bytes)).await;
-        replaced.map(|_| ()).map_err(|error| self.failing(Action::Write, &error))
+        let replaced = self.store.put(&self.build_path(key), PutPayload::from_bytes(bytes)).await;
+        replaced.map(|_| ()).map_err(|error| self.translate_failure(Action::Write, &error))
     }
 
     /// Reads an object as a whole.
@@ -132,41 +133,41 @@ impl Objects {
     /// # Errors
     /// [`Error::Corrupt`] for an object that is larger than any that was written.
     pub async fn get(&self, key: &str) -> Result<Option<Bytes>> {
-        let found = match self.store.get(&self.path(key)).await {
+        let found = match self.store.get(&self.build_path(key)).await {
             Ok(found) => found,
             Err(error) if is_absent(&error) => return Ok(None),
-            Err(error) => return Err(self.failing(Action::Read, &error)),
+            Err(error) => return Err(self.translate_failure(Action::Read, &error)),
         };
         if found.meta.size > OBJECT_BYTES_MAX {
             let detail = format!("{}/{key} has {} bytes", self.url, found.meta.size);
             return Err(Error::Corrupt { what: "object", detail });
         }
-        found.bytes().await.map(Some).map_err(|error| self.failing(Action::Read, &error))
+        found.bytes().await.map(Some).map_err(|error| self.translate_failure(Action::Read, &error))
     }
 
     /// Copies an object inside of the bucket, durably. Returns whether `from` has one.
     pub async fn copy(&self, from: &str, to: &str) -> Result<bool> {
-        match self.store.copy(&self.path(from), &self.path(to)).await {
+        match self.store.copy(&self.build_path(from), &self.build_path(to)).await {
             Ok(()) => Ok(true),
             Err(error) if is_absent(&error) => Ok(false),
-            Err(error) => Err(self.failing(Action::Write, &error)),
+            Err(error) => Err(self.translate_failure(Action::Write, &error)),
         }
     }
 
     /// Deletes an object, if the key has one.
     pub async fn delete(&self, key: &str) -> Result<()> {
-        match self.store.delete(&self.path(key)).await {
+        match self.store.delete(&self.build_path(key)).await {
             Ok(()) => Ok(()),
             Err(error) if is_absent(&error) => Ok(()),
-            Err(error) => Err(self.failing(Action::Delete, &error)),
+            Err(error) => Err(self.translate_failure(Action::Delete, &error)),
         }
     }
 
     /// Lists the objects whose keys begin with `folder` and a slash.
     pub async fn list(&self, folder: &str) -> Result<Vec<ObjectEntry>> {
-        let root = self.path("");
-        let listed = self.store.list(Some(&self.path(folder))).try_collect::<Vec<_>>().await;
-        let listed = listed.map_err(|error| self.failing(Action::List, &error))?;
+        let root = self.build_path("");
+        let listed = self.store.list(Some(&self.build_path(folder))).try_collect::<Vec<_>>().await;
+        let listed = listed.map_err(|error| self.translate_failure(Action::List, &error))?;
         let entry = |object: object_store::ObjectMeta| {
             let key = object.location.prefix_match(&root)?.map(|part| part.as_ref().to_owned()).collect::<Vec<_>>();
             let modified = Timestamp::from_milliseconds(object.last_modified.timestamp_millis());
@@ -175,11 +176,11 @@ impl Objects {
         Ok(listed.into_iter().filter_map(entry).collect())
     }
 
-    fn path(&self, key: &str) -> Path {
+    fn build_path(&self, key: &str) -> Path {
         Path::from_iter(self.url.prefix().split('/').chain(key.split('/')).filter(|part| !part.is_empty()))
     }
 
-    fn failing(&self, action: Action, error: &Failure) -> Error {
+    fn translate_failure(&self, action: Action, error: &Failure) -> Error {
         counter!(STORAGE_FAILURES, "action" => action.verb()).increment(1);
         Error::StorageFailing { detail: format!("{}: {}", self.url, problem::describe(&self.url, action, error)) }
     }

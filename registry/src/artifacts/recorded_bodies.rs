@@ -14,7 +14,7 @@ use super::directory::{ArtifactDirectory, path_of};
 use super::objects::{ObjectEntry, Objects};
 use crate::error::{Error, Result};
 use crate::files::blocking::off_the_runtime;
-use crate::files::durable::at;
+use crate::files::durable::add_path;
 use crate::kit::clock::Timestamp;
 use crate::kit::digest::Digest;
 
@@ -44,7 +44,7 @@ impl RecordedBodies {
         match self {
             Self::Directory(directory) => directory.put(&digest, sealed).await?,
             // An object that is there already is of an attempt whose answer was lost.
-            Self::Bucket { objects, .. } => drop(objects.create(&key(&digest), sealed).await?),
+            Self::Bucket { objects, .. } => drop(objects.create(&build_key(&digest), sealed).await?),
         }
         Ok(digest)
     }
@@ -53,7 +53,7 @@ impl RecordedBodies {
     pub async fn replace(&self, digest: &Digest, sealed: Bytes) -> Result<()> {
         match self {
             Self::Directory(directory) => directory.put(digest, sealed).await,
-            Self::Bucket { objects, .. } => objects.replace(&key(digest), sealed).await,
+            Self::Bucket { objects, .. } => objects.replace(&build_key(digest), sealed).await,
         }
     }
 
@@ -66,7 +66,7 @@ impl RecordedBodies {
         if let Some(sealed) = cache.get(digest).await {
             return Ok(Some(sealed));
         }
-        let key = key(digest);
+        let key = build_key(digest);
         let Some(sealed) = objects.get(&key).await? else { return Ok(None) };
         let (hashed, wanted) = (sealed.clone(), *digest);
         if !off_the_runtime(move || Ok(Digest::of(&hashed) == wanted)).await? {
@@ -95,10 +95,10 @@ impl RecordedBodies {
     pub async fn delete(&self, digest: &Digest) -> Result<()> {
         let path = match self {
             Self::Directory(directory) => path_of(directory.root(), digest),
-            Self::Bucket { objects, .. } => return objects.delete(&key(digest)).await,
+            Self::Bucket { objects, .. } => return objects.delete(&build_key(digest)).await,
         };
         off_the_runtime(move || match fs::remove_file(&path) {
-            Err(error) if error.kind() != IoErrorKind::NotFound => at(&path, Err(error)),
+            Err(error) if error.kind() != IoErrorKind::NotFound => add_path(&path, Err(error)),
             _ => Ok(()),
         })
         .await
@@ -113,7 +113,7 @@ impl RecordedBodies {
     }
 }
 
-fn key(digest: &Digest) -> String {
+fn build_key(digest: &Digest) -> String {
     let name = digest.to_hex();
     format!("{FOLDER}/{}/{name}", &name[..2])
 }
@@ -122,5 +122,5 @@ fn key(digest: &Digest) -> String {
 fn parse_stored(object: &ObjectEntry) -> Option<StoredBody> {
     let (_, name) = object.key.rsplit_once('/')?;
     let digest = Digest::parse(&format!("sha256:{name}")).ok()?;
-    (key(&digest) == object.key).then_some(StoredBody { digest, bytes: object.bytes })
+    (build_key(&digest) == object.key).then_some(StoredBody { digest, bytes: object.bytes })
 }

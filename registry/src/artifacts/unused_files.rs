@@ -15,7 +15,7 @@ use super::directory::{ArtifactDirectory, path_of};
 use super::unused_artifact::UnusedArtifact;
 use crate::error::Result;
 use crate::files::blocking::off_the_runtime;
-use crate::files::durable::{at, is_temporary_name, temporary_name};
+use crate::files::durable::{add_path, is_temporary_name, make_temporary_name};
 use crate::kit::clock::Timestamp;
 use crate::kit::digest::Digest;
 
@@ -49,7 +49,7 @@ impl ArtifactDirectory {
             let mut deleted = 0;
             for folder in read_files(&root)?.into_iter().filter(|folder| folder.path().is_dir()) {
                 for file in read_files(&folder.path())?.iter().filter(|file| is_unfinished(file, before)) {
-                    at(&file.path(), fs::remove_file(file.path()))?;
+                    add_path(&file.path(), fs::remove_file(file.path()))?;
                     deleted += 1;
                 }
             }
@@ -64,37 +64,37 @@ fn is_unfinished(file: &DirEntry, before: Timestamp) -> bool {
     let is_temporary = file.file_name().to_str().is_some_and(is_temporary_name);
     let metadata = file.metadata().ok().filter(fs::Metadata::is_file);
     // The time of the last change of its name or its contents. A file that `delete` moves aside keeps its own time.
-    is_temporary && metadata.is_some_and(|metadata| timestamp(metadata.ctime(), metadata.ctime_nsec()) < before)
+    is_temporary && metadata.is_some_and(|metadata| to_timestamp(metadata.ctime(), metadata.ctime_nsec()) < before)
 }
 
 fn delete(path: &Path, before: Timestamp) -> Result<bool> {
-    let aside = path.with_file_name(temporary_name());
-    at(path, fs::rename(path, &aside))?;
-    let metadata = at(&aside, fs::metadata(&aside))?;
-    if time_of(&metadata) >= before {
+    let aside = path.with_file_name(make_temporary_name());
+    add_path(path, fs::rename(path, &aside))?;
+    let metadata = add_path(&aside, fs::metadata(&aside))?;
+    if read_time(&metadata) >= before {
         // The same contents, if a publication has stored them again meanwhile.
-        return at(path, fs::rename(&aside, path)).map(|()| false);
+        return add_path(path, fs::rename(&aside, path)).map(|()| false);
     }
-    at(&aside, fs::remove_file(&aside)).map(|()| true)
+    add_path(&aside, fs::remove_file(&aside)).map(|()| true)
 }
 
 /// The artifact of a file, if the file is one and is older than `before`.
 fn parse_old(file: &DirEntry, before: Timestamp) -> Option<UnusedArtifact> {
     let metadata = file.metadata().ok().filter(fs::Metadata::is_file)?;
     let digest = Digest::parse(&format!("sha256:{}", file.file_name().to_str()?)).ok()?;
-    (time_of(&metadata) < before).then_some(UnusedArtifact { digest, bytes: metadata.len() })
+    (read_time(&metadata) < before).then_some(UnusedArtifact { digest, bytes: metadata.len() })
 }
 
-fn time_of(metadata: &fs::Metadata) -> Timestamp {
-    timestamp(metadata.mtime(), metadata.mtime_nsec())
+fn read_time(metadata: &fs::Metadata) -> Timestamp {
+    to_timestamp(metadata.mtime(), metadata.mtime_nsec())
 }
 
-fn timestamp(seconds: i64, nanoseconds: i64) -> Timestamp {
+fn to_timestamp(seconds: i64, nanoseconds: i64) -> Timestamp {
     Timestamp::from_milliseconds(seconds.saturating_mul(1_000).saturating_add(nanoseconds / 1_000_000))
 }
 
 pub fn read_files(folder: &Path) -> Result<Vec<DirEntry>> {
     let path: PathBuf = folder.to_owned();
-    let entries = at(&path, fs::read_dir(folder))?;
-    entries.map(|entry| at(&path, entry)).collect()
+    let entries = add_path(&path, fs::read_dir(folder))?;
+    entries.map(|entry| add_path(&path, entry)).collect()
 }

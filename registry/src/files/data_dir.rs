@@ -6,7 +6,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::durable::{at, create_private_folder, ignore_in_git};
+use super::durable::{add_path, create_private_folder, ignore_in_git};
 use super::private::close_data_directory;
 use crate::error::{Error, Result};
 
@@ -85,9 +85,9 @@ impl DataDir {
     pub fn lock(&self) -> Result<DataDirLock> {
         let path = self.root.join(LOCK);
         let options = OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(&path);
-        let mut file = at(&path, options)?;
+        let mut file = add_path(&path, options)?;
         match wait_for_lock(&file) {
-            Ok(()) => at(&path, write_pid(&mut file)).map(|()| DataDirLock { _file: file }),
+            Ok(()) => add_path(&path, write_pid(&mut file)).map(|()| DataDirLock { _file: file }),
             Err(TryLockError::WouldBlock) => {
                 Err(Error::DataDirectoryInUse { path: self.root.clone(), pid: read_pid(&mut file) })
             }

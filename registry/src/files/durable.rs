@@ -20,7 +20,7 @@ const TEMPORARY_SUFFIX: &str = ".tmp";
 const OTHERS: u32 = 0o077;
 
 /// Returns the result, with the path added to an I/O error.
-pub(crate) fn at<T>(path: &Path, result: io::Result<T>) -> Result<T> {
+pub(crate) fn add_path<T>(path: &Path, result: io::Result<T>) -> Result<T> {
     result.map_err(|source| failure(path, source))
 }
 
@@ -36,10 +36,10 @@ pub(crate) fn failure(path: &Path, source: io::Error) -> Error {
 /// Creates a folder that only its owner can access, or removes the access of others to an existing one.
 pub(crate) fn create_private_folder(path: &Path) -> Result<()> {
     if path.is_dir() {
-        return at(path, close_directory(path));
+        return add_path(path, close_directory(path));
     }
-    at(path, fs::create_dir_all(path))?;
-    at(path, fs::set_permissions(path, Permissions::from_mode(DIRECTORY_MODE)))?;
+    add_path(path, fs::create_dir_all(path))?;
+    add_path(path, fs::set_permissions(path, Permissions::from_mode(DIRECTORY_MODE)))?;
     path.parent().map_or(Ok(()), sync_folder)
 }
 
@@ -58,19 +58,19 @@ pub(crate) fn is_open(path: &Path) -> io::Result<bool> {
 
 /// Writes and flushes a new file that only its owner can read.
 pub(crate) fn write_private(path: &Path, bytes: &[u8]) -> Result<()> {
-    let mut file = at(path, OpenOptions::new().write(true).create_new(true).mode(0o600).open(path))?;
+    let mut file = add_path(path, OpenOptions::new().write(true).create_new(true).mode(0o600).open(path))?;
     let written = file.write_all(bytes).and_then(|()| file.sync_all());
     if written.is_err() {
         // The error of the write is reported, not that of the removal.
         let _ = fs::remove_file(path);
     }
-    at(path, written)
+    add_path(path, written)
 }
 
 /// Keeps git from adding the files of a folder: it may be in a clone, where `git add .` would take the master key.
 pub(crate) fn ignore_in_git(folder: &Path) -> Result<()> {
     let path = folder.join(".gitignore");
-    if at(&path, path.try_exists())? {
+    if add_path(&path, path.try_exists())? {
         return Ok(());
     }
     match write_private(&path, IGNORE_ALL) {
@@ -84,15 +84,15 @@ pub(crate) fn ignore_in_git(folder: &Path) -> Result<()> {
 pub(crate) fn sync_folder(path: &Path) -> Result<()> {
     // The parent of a one-word relative path is the empty path.
     let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
-    at(path, File::open(path).and_then(|folder| folder.sync_all()))
+    add_path(path, File::open(path).and_then(|folder| folder.sync_all()))
 }
 
 /// Returns a random file name, which no other process uses.
-pub(crate) fn temporary_name() -> String {
+pub(crate) fn make_temporary_name() -> String {
     format!(".{}{TEMPORARY_SUFFIX}", random::base62(20))
 }
 
-/// Whether [`temporary_name`] may have returned the name.
+/// Whether [`make_temporary_name`] may have returned the name.
 pub(crate) fn is_temporary_name(name: &str) -> bool {
     name.starts_with('.') && name.ends_with(TEMPORARY_SUFFIX)
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use super::durable::{at, close_directory, is_open};
+use super::durable::{add_path, close_directory, is_open};
 use crate::error::{Error, Result};
 
 /// Entries of a data directory. After its first use it has at least one of them.
@@ -16,10 +16,10 @@ const MARKS: [&str; 4] = ["keys", "lathe.db", "lathe.lock", "workers"];
 /// [`Error::DataDirectoryExposed`] when this process may not change the mode, or when the directory contains other files. It was
 /// then most likely named by mistake, and a changed mode of `/tmp` would break the machine.
 pub(crate) fn close_data_directory(path: &Path) -> Result<()> {
-    if !at(path, is_open(path))? {
+    if !add_path(path, is_open(path))? {
         return Ok(());
     }
-    if !at(path, is_ours_or_empty(path))? {
+    if !add_path(path, is_ours_or_empty(path))? {
         return Err(exposed(path, &io::Error::other("it contains files of other programs")));
     }
     close_directory(path).map_err(|error| exposed(path, &error))

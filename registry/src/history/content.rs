@@ -167,25 +167,25 @@ impl ContentBlock {
 
     fn check(&self) -> Result<(), ContentRefused> {
         match self {
-            Self::Text { text } => without_nul("text", text),
-            Self::Image { mime_type, .. } => mime_type_of("image/", "media type of an image", mime_type),
-            Self::Audio { mime_type, .. } => mime_type_of("audio/", "media type of an audio block", mime_type),
+            Self::Text { text } => require_no_nul("text", text),
+            Self::Image { mime_type, .. } => require_mime_type("image/", "media type of an image", mime_type),
+            Self::Audio { mime_type, .. } => require_mime_type("audio/", "media type of an audio block", mime_type),
             Self::Resource { resource: EmbeddedResource { uri, mime_type, contents } } => {
-                uri_of(uri)?;
-                mime_type.iter().try_for_each(|mime_type| mime_type_of("", "media type", mime_type))?;
+                require_uri(uri)?;
+                mime_type.iter().try_for_each(|mime_type| require_mime_type("", "media type", mime_type))?;
                 match contents {
-                    ResourceContents::Text { text } => without_nul("text of the resource", text),
+                    ResourceContents::Text { text } => require_no_nul("text of the resource", text),
                     ResourceContents::Blob { .. } => Ok(()),
                 }
             }
             Self::ResourceLink { uri, name, description, mime_type } => {
-                uri_of(uri)?;
+                require_uri(uri)?;
                 if name.is_empty() || name.len() > NAME_BYTES_MAX {
                     return Err(invalid("name of the resource", "must have 1 to 256 bytes"));
                 }
-                without_nul("name of the resource", name)?;
-                description.iter().try_for_each(|text| without_nul("description of the resource", text))?;
-                mime_type.iter().try_for_each(|mime_type| mime_type_of("", "media type", mime_type))
+                require_no_nul("name of the resource", name)?;
+                description.iter().try_for_each(|text| require_no_nul("description of the resource", text))?;
+                mime_type.iter().try_for_each(|mime_type| require_mime_type("", "media type", mime_type))
             }
         }
     }
@@ -195,12 +195,12 @@ const fn invalid(what: &'static str, reason: &'static str) -> ContentRefused {
     ContentRefused::Invalid { what, reason }
 }
 
-fn without_nul(what: &'static str, text: &str) -> Result<(), ContentRefused> {
+fn require_no_nul(what: &'static str, text: &str) -> Result<(), ContentRefused> {
     if text.contains('\0') { Err(invalid(what, "must not have the character NUL")) } else { Ok(()) }
 }
 
 /// Checks the syntax `type/subtype`, with parameters after a semicolon.
-fn mime_type_of(prefix: &str, what: &'static str, text: &str) -> Result<(), ContentRefused> {
+fn require_mime_type(prefix: &str, what: &'static str, text: &str) -> Result<(), ContentRefused> {
     let (essence, parameters) = text.split_once(';').unwrap_or((text, ""));
     let is_token = |name: &str| {
         !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"!#$&-^_.+".contains(&byte))
@@ -217,7 +217,7 @@ fn mime_type_of(prefix: &str, what: &'static str, text: &str) -> Result<(), Cont
 }
 
 /// Checks the scheme of a URI, and that the rest has no white space and no control characters.
-fn uri_of(text: &str) -> Result<(), ContentRefused> {
+fn require_uri(text: &str) -> Result<(), ContentRefused> {
     let is_scheme = |scheme: &str| {
         scheme.starts_with(|first: char| first.is_ascii_alphabetic())
             && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte))

@@ -34,12 +34,12 @@ impl OrganizationId {
 
 text_type! {
     /// The id of an organisation. Every row belongs to one organisation, and is invisible to others.
-    OrganizationId = "organization id", "must be 1 to 128 characters of A-Z a-z 0-9 . _ @ -", account;
+    OrganizationId = "organization id", "must be 1 to 128 characters of A-Z a-z 0-9 . _ @ -", parse_account;
 }
 
 text_type! {
     /// The id of a user within an organisation.
-    UserId = "user id", "must be 1 to 128 characters of A-Z a-z 0-9 . _ @ -", account;
+    UserId = "user id", "must be 1 to 128 characters of A-Z a-z 0-9 . _ @ -", parse_account;
 }
 
 /// The id of the account of a user within an organisation: `bob#17`, the id of the user and the position that the organisation gave the
@@ -94,7 +94,7 @@ impl FromStr for AccountId {
     }
 }
 
-fn account(text: &str) -> Option<String> {
+fn parse_account(text: &str) -> Option<String> {
     made_of(text, ACCOUNT_BYTES_MAX, |c| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '@' | '-'))
 }
 

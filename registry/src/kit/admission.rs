@@ -15,7 +15,7 @@ use tokio::sync::oneshot;
 use tokio::time::Instant;
 
 use crate::kit::account::OrganizationId;
-use crate::kit::metrics::{REFUSED, RUNNING, WAIT_SECONDS, WAITING, number};
+use crate::kit::metrics::{REFUSED, RUNNING, WAIT_SECONDS, WAITING, to_number};
 pub use bounds::{AdmissionBounds, QueueFull};
 use queue::Queue;
 
@@ -89,8 +89,8 @@ impl Admission {
     fn change<T>(&self, change: impl FnOnce(&mut Queue<oneshot::Sender<WorkPermit>>) -> T) -> T {
         let mut queue = self.0.queue.lock();
         let changed = change(&mut queue);
-        gauge!(RUNNING, "work" => self.0.work).set(number(queue.running()));
-        gauge!(WAITING, "work" => self.0.work).set(number(queue.waiting()));
+        gauge!(RUNNING, "work" => self.0.work).set(to_number(queue.running()));
+        gauge!(WAITING, "work" => self.0.work).set(to_number(queue.waiting()));
         changed
     }
 }
@@ -105,21 +105,21 @@ impl Admitted {
     /// Waits for a permit; `None` only when the process ends.
     pub async fn permit(&self) -> Option<WorkPermit> {
         let began = Instant::now();
-        let permit = match self.free_permit() {
+        let permit = match self.take_free_permit() {
             Some(permit) => Some(permit),
-            None => self.queued_permit().await,
+            None => self.wait_for_permit().await,
         };
         histogram!(WAIT_SECONDS, "work" => self.admission.0.work).record(began.elapsed());
         permit
     }
 
-    fn free_permit(&self) -> Option<WorkPermit> {
+    fn take_free_permit(&self) -> Option<WorkPermit> {
         let Self { admission, organization, .. } = self;
         let is_taken = admission.change(|queue| queue.take(&admission.0.bounds, organization));
         is_taken.then(|| WorkPermit { admission: admission.clone(), organization: organization.clone() })
     }
 
-    async fn queued_permit(&self) -> Option<WorkPermit> {
+    async fn wait_for_permit(&self) -> Option<WorkPermit> {
         let (waiter, permit) = oneshot::channel();
         self.admission.issue_after(|queue| queue.wait(&self.organization, waiter));
         permit.await.ok()

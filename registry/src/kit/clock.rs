@@ -31,12 +31,12 @@ impl Timestamp {
 
     /// Returns the earlier time, or the first representable time.
     pub fn before(self, duration: Duration) -> Self {
-        Self(self.0.saturating_sub(milliseconds(duration)))
+        Self(self.0.saturating_sub(to_milliseconds(duration)))
     }
 
     /// Returns the later time, or the last representable time.
     pub fn after(self, duration: Duration) -> Self {
-        Self(self.0.saturating_add(milliseconds(duration)))
+        Self(self.0.saturating_add(to_milliseconds(duration)))
     }
 }
 
@@ -70,7 +70,7 @@ impl Clock {
 
     pub fn now(&self) -> Timestamp {
         match &self.0 {
-            TimeSource::System => Timestamp(system_milliseconds()),
+            TimeSource::System => Timestamp(read_system_milliseconds()),
             TimeSource::Fixed(now) => Timestamp(now.load(Ordering::SeqCst)),
         }
     }
@@ -78,16 +78,16 @@ impl Clock {
     /// Moves a fixed clock. Does nothing to the system clock.
     pub fn advance(&self, by: Duration) {
         if let TimeSource::Fixed(now) = &self.0 {
-            now.fetch_add(milliseconds(by), Ordering::SeqCst);
+            now.fetch_add(to_milliseconds(by), Ordering::SeqCst);
         }
     }
 }
 
-fn milliseconds(duration: Duration) -> i64 {
+fn to_milliseconds(duration: Duration) -> i64 {
     i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)
 }
 
 #[expect(clippy::disallowed_methods, reason = "this is the clock that is passed to all other code")]
-fn system_milliseconds() -> i64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, milliseconds)
+fn read_system_milliseconds() -> i64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, to_milliseconds)
 }

@@ -27,12 +27,12 @@ macro_rules! hexadecimal_id {
         impl $name {
             /// Creates a new id.
             pub fn new(clock: &Clock) -> Self {
-                Self(fresh(clock))
+                Self(make_bytes(clock))
             }
 
             /// Accepts exactly 24 characters of `0-9a-f`.
             pub fn parse(text: &str) -> Result<Self, InvalidValue> {
-                checked(text).map(Self).ok_or(InvalidValue::new($what, "must be 24 lower-case hexadecimal characters"))
+                parse_bytes(text).map(Self).ok_or(InvalidValue::new($what, "must be 24 lower-case hexadecimal characters"))
             }
 
             pub fn as_str(&self) -> &str {
@@ -116,14 +116,14 @@ hexadecimal_id! {
     BootId = "boot id";
 }
 
-fn checked(text: &str) -> Option<[u8; ID_LENGTH]> {
+fn parse_bytes(text: &str) -> Option<[u8; ID_LENGTH]> {
     let id: [u8; ID_LENGTH] = text.as_bytes().try_into().ok()?;
     id.iter().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f')).then_some(id)
 }
 
-fn fresh(clock: &Clock) -> [u8; ID_LENGTH] {
+fn make_bytes(clock: &Clock) -> [u8; ID_LENGTH] {
     let mut bytes = [0; ID_LENGTH / 2];
-    bytes[..6].copy_from_slice(&age(clock.now().as_milliseconds()));
+    bytes[..6].copy_from_slice(&encode_age(clock.now().as_milliseconds()));
     bytes[6..].copy_from_slice(&random::bytes::<6>());
     let mut id = [0; ID_LENGTH];
     // The lengths match, so this cannot fail.
@@ -133,7 +133,7 @@ fn fresh(clock: &Clock) -> [u8; ID_LENGTH] {
 
 /// The second of creation, and its fraction in 1/65,536 seconds. An id is no secret; the 48 random bits only keep ids of the
 /// same millisecond distinct.
-fn age(milliseconds: i64) -> [u8; 6] {
+fn encode_age(milliseconds: i64) -> [u8; 6] {
     let (second, rest) = (milliseconds.div_euclid(1000), milliseconds.rem_euclid(1000));
     let mut bytes = [0; 6];
     bytes.copy_from_slice(&((second << 16) | (rest * 65_536 / 1000)).to_be_bytes()[2..]);

@@ -53,6 +53,6 @@ fn begin_at_zero() {
 }
 
 /// Converts a count to the number type of metrics.
-pub(crate) fn number(count: usize) -> f64 {
+pub(crate) fn to_number(count: usize) -> f64 {
     u32::try_from(count).map_or(f64::INFINITY, f64::from)
 }

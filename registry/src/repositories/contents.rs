@@ -41,12 +41,12 @@ impl StoredPack {
     /// The path of the pack below the folder of all packs, in a bucket and in a backup.
     #[must_use]
     pub fn path_of(&self, organization: &OrganizationId) -> String {
-        format!("{}/{}", folder_of_packs(organization), self.object_name())
+        format!("{}/{}", build_packs_folder(organization), self.object_name())
     }
 }
 
 /// The folder of a repository's packs. Names of organisations may have any case, and dots.
-pub(crate) fn folder_of_packs(organization: &OrganizationId) -> String {
+pub(crate) fn build_packs_folder(organization: &OrganizationId) -> String {
     Digest::of(organization.as_str().as_bytes()).to_hex()
 }
 

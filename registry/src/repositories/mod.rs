@@ -2,5 +2,5 @@
 
 mod contents;
 
-pub(crate) use contents::folder_of_packs;
+pub(crate) use contents::build_packs_folder;
 pub use contents::{DamagedPack, ReplacedPack, RepositoryContents, RepositoryGeneration, RepositoryLease, StoredPack};

@@ -2,8 +2,8 @@
 
 use zeroize::Zeroizing;
 
-use super::data_key::{DataKey, associated_data, open, seal_in_place};
-use super::key_ring::keyed_hash;
+use super::data_key::{DataKey, build_associated_data, open, seal_in_place};
+use super::key_ring::compute_keyed_hash;
 use super::tapes::{compress, decompress};
 use crate::error::Result;
 use crate::kit::account::OrganizationId;
@@ -21,23 +21,23 @@ pub struct AnswerTo<'a> {
 impl DataKey {
     /// Returns the keyed digest of a request, given its SHA-256. It differs between tools and organisations.
     pub fn request_digest(&self, tool: &ToolId, request: &[u8; 32]) -> [u8; 32] {
-        let label = associated_data("derive", &["recorded answers", tool.as_str()]);
-        let key = Zeroizing::new(keyed_hash(self.bytes(), &label));
-        keyed_hash(&key, request)
+        let label = build_associated_data("derive", &["recorded answers", tool.as_str()]);
+        let key = Zeroizing::new(compute_keyed_hash(self.bytes(), &label));
+        compute_keyed_hash(&key, request)
     }
 
     pub fn seal_answer(&self, to: AnswerTo<'_>, answer: &[u8]) -> Result<Vec<u8>> {
-        seal_in_place(self.bytes(), &self.answering(to), compress(answer)?)
+        seal_in_place(self.bytes(), &self.build_associated_data(to), compress(answer)?)
     }
 
     /// Opens an answer that [`DataKey::seal_answer`] sealed for the same row.
     pub fn open_answer(&self, to: AnswerTo<'_>, sealed: &[u8]) -> Result<Zeroizing<Vec<u8>>> {
-        decompress(&open(self.bytes(), &self.answering(to), sealed)?)
+        decompress(&open(self.bytes(), &self.build_associated_data(to), sealed)?)
     }
 
-    fn answering(&self, to: AnswerTo<'_>) -> Vec<u8> {
+    fn build_associated_data(&self, to: AnswerTo<'_>) -> Vec<u8> {
         let parts = [to.organization.as_str(), to.tool.as_str(), &hex::encode(to.request), self.id()];
-        associated_data("recorded answer", &parts)
+        build_associated_data("recorded answer", &parts)
     }
 }
 

@@ -81,7 +81,7 @@ impl DataKey {
             VariableOwner::Tool(tool) => ("variable", tool.as_str()),
             VariableOwner::User(user) => ("user variable", user.as_str()),
         };
-        associated_data(purpose, &[place.organization.as_str(), owner, place.name, &self.id])
+        build_associated_data(purpose, &[place.organization.as_str(), owner, place.name, &self.id])
     }
 }
 
@@ -92,7 +92,7 @@ impl fmt::Debug for DataKey {
 }
 
 /// Joins the purpose and the parts, each with its length before it, so that different lists yield different bytes.
-pub(crate) fn associated_data(purpose: &str, parts: &[&str]) -> Vec<u8> {
+pub(crate) fn build_associated_data(purpose: &str, parts: &[&str]) -> Vec<u8> {
     let all = || std::iter::once(&purpose).chain(parts);
     let mut joined = Vec::with_capacity(all().map(|part| size_of::<u64>() + part.len()).sum());
     for part in all() {

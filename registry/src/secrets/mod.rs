@@ -9,8 +9,8 @@ mod signing;
 mod tapes;
 
 pub use answers::AnswerTo;
-pub(crate) use data_key::associated_data;
+pub(crate) use data_key::build_associated_data;
 pub use data_key::{DataKey, SealedFor, VariableOwner};
 pub use key_ring::KeyRing;
-pub(crate) use key_ring::keyed_hash;
+pub(crate) use key_ring::compute_keyed_hash;
 pub use signing::SigningKey;

@@ -5,8 +5,8 @@ use std::fmt;
 use ring::signature::{Ed25519KeyPair, KeyPair as _};
 use zeroize::Zeroizing;
 
-use super::data_key::{DataKey, associated_data};
-use super::key_ring::keyed_hash;
+use super::data_key::{DataKey, build_associated_data};
+use super::key_ring::compute_keyed_hash;
 use crate::error::{Error, Result};
 use crate::kit::public_key::PublicKey;
 
@@ -15,7 +15,8 @@ pub struct SigningKey(Ed25519KeyPair);
 
 impl DataKey {
     pub fn signing_key(&self) -> Result<SigningKey> {
-        let seed = Zeroizing::new(keyed_hash(self.bytes(), &associated_data("derive", &["signing provenance"])));
+        let seed =
+            Zeroizing::new(compute_keyed_hash(self.bytes(), &build_associated_data("derive", &["signing provenance"])));
         let pair = Ed25519KeyPair::from_seed_unchecked(&*seed);
         pair.map(SigningKey).map_err(|error| corrupt(&error.to_string()))
     }

@@ -2,8 +2,8 @@
 
 use zeroize::Zeroizing;
 
-use super::data_key::{DataKey, SEAL_BYTES, associated_data, open, seal_in_place};
-use super::key_ring::keyed_hash;
+use super::data_key::{DataKey, SEAL_BYTES, build_associated_data, open, seal_in_place};
+use super::key_ring::compute_keyed_hash;
 use crate::error::{Error, Result};
 use crate::kit::account::OrganizationId;
 use crate::kit::ids::InvocationId;
@@ -29,7 +29,7 @@ impl DataKey {
         run: &InvocationId,
         tape: Zeroizing<Vec<u8>>,
     ) -> Result<Vec<u8>> {
-        let place = associated_data("tape", &[organization.as_str(), run.as_str(), self.id()]);
+        let place = build_associated_data("tape", &[organization.as_str(), run.as_str(), self.id()]);
         seal_in_place(self.bytes(), &place, compress_in_place(tape)?)
     }
 
@@ -40,19 +40,19 @@ impl DataKey {
         run: &InvocationId,
         sealed: &[u8],
     ) -> Result<Zeroizing<Vec<u8>>> {
-        let place = associated_data("tape", &[organization.as_str(), run.as_str(), self.id()]);
+        let place = build_associated_data("tape", &[organization.as_str(), run.as_str(), self.id()]);
         decompress(&open(self.bytes(), &place, sealed)?)
     }
 
     /// Returns the keyed digest of a body, given its SHA-256. It differs between organisations.
     pub fn body_digest(&self, digest: &[u8; 32]) -> [u8; 32] {
-        let key = Zeroizing::new(keyed_hash(self.bytes(), &associated_data("derive", &["tape bodies"])));
-        keyed_hash(&key, digest)
+        let key = Zeroizing::new(compute_keyed_hash(self.bytes(), &build_associated_data("derive", &["tape bodies"])));
+        compute_keyed_hash(&key, digest)
     }
 
     /// Seals a body, given its keyed digest.
     pub fn seal_body(&self, organization: &OrganizationId, digest: &[u8; 32], body: &[u8]) -> Result<Vec<u8>> {
-        let place = associated_data("tape body", &[organization.as_str(), &hex::encode(digest), self.id()]);
+        let place = build_associated_data("tape body", &[organization.as_str(), &hex::encode(digest), self.id()]);
         seal_in_place(self.bytes(), &place, compress(body)?)
     }
 
@@ -63,7 +63,7 @@ impl DataKey {
         digest: &[u8; 32],
         sealed: &[u8],
     ) -> Result<Zeroizing<Vec<u8>>> {
-        let place = associated_data("tape body", &[organization.as_str(), &hex::encode(digest), self.id()]);
+        let place = build_associated_data("tape body", &[organization.as_str(), &hex::encode(digest), self.id()]);
         decompress(&open(self.bytes(), &place, sealed)?)
     }
 }

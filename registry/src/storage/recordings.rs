@@ -93,7 +93,7 @@ impl Recordings {
 
     /// Deletes bodies that no row refers to. Returns their number.
     pub async fn delete_unused_bodies(&self) -> Result<u64> {
-        let before = self.before(UNUSED_AGE_MIN);
+        let before = self.compute_time_before(UNUSED_AGE_MIN);
         // The rows are read after the bodies: a body that is added meanwhile is not among those that are deleted.
         let old = self.bodies.list(before).await?;
         if old.is_empty() {
@@ -114,7 +114,7 @@ impl Recordings {
             return body;
         }
         let sealed = Bytes::from(body.sealed);
-        let reason = match timeout_at(deadline, self.object_of(organization, &body.digest, &sealed)).await {
+        let reason = match timeout_at(deadline, self.keep_object(organization, &body.digest, &sealed)).await {
             Ok(Ok(Some(object))) => return SealedBody { sealed: Vec::new(), object: Some(object), ..body },
             Ok(Ok(None)) => return SealedBody { sealed: sealed.into(), ..body },
             Ok(Err(error)) => error.to_string(),
@@ -125,7 +125,7 @@ impl Recordings {
     }
 
     /// Returns the object of a body, given its keyed digest, and stores one unless there is one. `None` for a body that has a row.
-    async fn object_of(
+    async fn keep_object(
         &self,
         organization: &OrganizationId,
         kept: &[u8; 32],
@@ -137,7 +137,7 @@ impl Recordings {
         }
     }
 
-    fn before(&self, age: Duration) -> Timestamp {
+    fn compute_time_before(&self, age: Duration) -> Timestamp {
         let milliseconds = i64::try_from(age.as_millis()).unwrap_or(i64::MAX);
         Timestamp::from_milliseconds(self.clock.now().as_milliseconds().saturating_sub(milliseconds))
     }

@@ -16,11 +16,11 @@ use sha2::{Digest as _, Sha256};
 use crate::artifacts::{Artifacts, ObjectEntry, Objects};
 use crate::error::{Error, Result};
 use crate::files::blocking::off_the_runtime;
-use crate::files::durable::at;
+use crate::files::durable::add_path;
 use crate::kit::account::OrganizationId;
 use crate::kit::clock::Timestamp;
 use crate::kit::digest::Digest;
-use crate::repositories::{RepositoryContents, RepositoryGeneration, RepositoryLease, StoredPack, folder_of_packs};
+use crate::repositories::{RepositoryContents, RepositoryGeneration, RepositoryLease, StoredPack, build_packs_folder};
 use crate::store::Store;
 
 pub use backup::NamedPack;
@@ -97,7 +97,7 @@ impl SharedRepositories {
         number: i64,
         mut contents: RepositoryContents,
     ) -> Result<RepositoryGeneration> {
-        let replaced_after = self.replaced_after();
+        let replaced_after = self.compute_replaced_after();
         contents.replaced.retain(|replaced| replaced.at >= replaced_after);
         let number = self.store.repositories().record_repository(lease, number, &contents).await?;
         Ok(RepositoryGeneration { number, contents })
@@ -107,7 +107,7 @@ impl SharedRepositories {
     pub async fn upload(&self, lease: &RepositoryLease, pack: PackFile<'_>) -> Result<StoredPack> {
         let (digest, bytes) = measure(pack.path).await?;
         let stored = StoredPack { name: pack.name.to_owned(), digest, bytes, fence: lease.fence };
-        self.objects.upload(pack.path, &key(&lease.organization, &stored)).await?;
+        self.objects.upload(pack.path, &build_key(&lease.organization, &stored)).await?;
         Ok(stored)
     }
 
@@ -116,7 +116,7 @@ impl SharedRepositories {
     /// # Errors
     /// [`Error::PackDamaged`] when the pack is missing or damaged.
     pub async fn download(&self, organization: &OrganizationId, pack: &StoredPack, to: &Path) -> Result<()> {
-        let key = key(organization, pack);
+        let key = build_key(organization, pack);
         let corrupt = |problem: &str| Error::PackDamaged { detail: format!("{}/{key} {problem}", self.objects.url()) };
         match self.objects.size(&key).await? {
             Some(bytes) if bytes == pack.bytes => {}
@@ -139,11 +139,12 @@ impl SharedRepositories {
     /// decides about it.
     pub async fn delete_unused(&self, lease: &RepositoryLease, contents: &RepositoryContents) -> Result<u64> {
         let organization = &lease.organization;
-        let before = self.replaced_after();
-        let is_earlier = |key: &str| fence_of(key).is_some_and(|fence| fence < lease.fence);
-        let listed = self.objects.list(&folder(organization)).await?;
+        let before = self.compute_replaced_after();
+        let is_earlier = |key: &str| parse_fence(key).is_some_and(|fence| fence < lease.fence);
+        let listed = self.objects.list(&build_folder(organization)).await?;
         let replaced = contents.replaced.iter().filter(|replaced| replaced.at >= before).map(|replaced| &replaced.pack);
-        let used: HashSet<String> = contents.packs.iter().chain(replaced).map(|pack| key(organization, pack)).collect();
+        let used: HashSet<String> =
+            contents.packs.iter().chain(replaced).map(|pack| build_key(organization, pack)).collect();
         let mut deleted = 0;
         let is_unused =
             |object: &ObjectEntry| object.modified < before && is_earlier(&object.key) && !used.contains(&object.key);
@@ -159,22 +160,22 @@ impl SharedRepositories {
         self.store.clock().now()
     }
 
-    fn replaced_after(&self) -> Timestamp {
+    fn compute_replaced_after(&self) -> Timestamp {
         let milliseconds = i64::try_from(REPLACED_TIME.as_millis()).unwrap_or(i64::MAX);
         Timestamp::from_milliseconds(self.now().as_milliseconds().saturating_sub(milliseconds))
     }
 }
 
-fn folder(organization: &OrganizationId) -> String {
-    format!("{FOLDER}/{}", folder_of_packs(organization))
+fn build_folder(organization: &OrganizationId) -> String {
+    format!("{FOLDER}/{}", build_packs_folder(organization))
 }
 
-fn key(organization: &OrganizationId, pack: &StoredPack) -> String {
+fn build_key(organization: &OrganizationId, pack: &StoredPack) -> String {
     format!("{FOLDER}/{}", pack.path_of(organization))
 }
 
 /// The fence in a key.
-fn fence_of(key: &str) -> Option<i64> {
+fn parse_fence(key: &str) -> Option<i64> {
     let (_, name) = key.rsplit_once('/')?;
     name.split_once('-')?.0.parse().ok()
 }
@@ -184,8 +185,8 @@ async fn measure(path: &Path) -> Result<(Digest, u64)> {
     let path = path.to_owned();
     off_the_runtime(move || {
         let mut hash = Sha256::new();
-        let mut file = at(&path, File::open(&path))?;
-        let bytes = at(&path, std::io::copy(&mut file, &mut hash))?;
+        let mut file = add_path(&path, File::open(&path))?;
+        let bytes = add_path(&path, std::io::copy(&mut file, &mut hash))?;
         Ok((Digest::from_bytes(hash.finalize().into()), bytes))
     })
     .await

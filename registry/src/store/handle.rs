@@ -23,7 +23,7 @@ use crate::error::{Error, Result};
 use crate::kit::account::{AccountId, OrganizationId};
 use crate::kit::clock::Clock;
 use crate::kit::ids::BootId;
-use crate::kit::metrics::{CONNECTIONS, number};
+use crate::kit::metrics::{CONNECTIONS, to_number};
 use crate::nodes::NodeDescription;
 use crate::secrets::KeyRing;
 
@@ -78,7 +78,7 @@ impl Store {
         for (pool, count) in pools {
             let Some(PoolCount { open, idle }) = count else { continue };
             for (state, connections) in [("used", open.saturating_sub(idle)), ("idle", idle)] {
-                gauge!(CONNECTIONS, "pool" => pool, "state" => state).set(number(connections));
+                gauge!(CONNECTIONS, "pool" => pool, "state" => state).set(to_number(connections));
             }
         }
     }
@@ -133,7 +133,7 @@ impl Store {
     }
 
     /// Waits until a list may begin. [`Error::DatabaseBusy`] when too many other lists run.
-    pub async fn listing(&self, organization: &OrganizationId) -> Result<Listing> {
+    pub async fn open_listing(&self, organization: &OrganizationId) -> Result<Listing> {
         self.0.lists.begin(organization).await
     }
 

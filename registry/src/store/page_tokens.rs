@@ -7,7 +7,7 @@
 //! Generated clients hold the token in a signed 32-bit integer. The first billion positions are therefore permuted among
 //! themselves. Later positions take up to 53 bits, which every JSON parser keeps exactly.
 
-use crate::secrets::{KeyRing, associated_data, keyed_hash};
+use crate::secrets::{KeyRing, build_associated_data, compute_keyed_hash};
 
 /// Bits of one half in the Feistel network, for the range of the first billion positions and for the range of later ones.
 const HALF_BITS: [u32; 2] = [15, 26];
@@ -28,7 +28,7 @@ impl PageTokens {
 
     /// Encodes a position in the list that the names identify. Never 0, which stands for the first page.
     pub(super) fn seal(&self, list: &[&str], position: u64) -> u64 {
-        let [small, large] = self.permutations(list);
+        let [small, large] = self.build_permutations(list);
         match position {
             small_one if small_one < small.size() => 1 + small.permute(position),
             _ => 1 + small.size() + large.permute(position & (large.size() - 1)),
@@ -37,7 +37,7 @@ impl PageTokens {
 
     /// Decodes a token of the list. Returns `None` for a number that no list returns.
     pub(super) fn open(&self, list: &[&str], token: u64) -> Option<u64> {
-        let [small, large] = self.permutations(list);
+        let [small, large] = self.build_permutations(list);
         let value = token.checked_sub(1)?;
         match value.checked_sub(small.size()) {
             None => Some(small.restore(value)),
@@ -48,8 +48,8 @@ impl PageTokens {
         }
     }
 
-    fn permutations(&self, list: &[&str]) -> [Permutation; 2] {
-        let key = keyed_hash(&self.0, &associated_data("list", list));
+    fn build_permutations(&self, list: &[&str]) -> [Permutation; 2] {
+        let key = compute_keyed_hash(&self.0, &build_associated_data("list", list));
         HALF_BITS.map(|half_bits| Permutation { key, half_bits })
     }
 }
@@ -85,7 +85,7 @@ impl Permutation {
     fn scramble(&self, round: u8, value: u64) -> u64 {
         let mut message = value.to_be_bytes().to_vec();
         message.push(round);
-        let hash = keyed_hash(&self.key, &message);
+        let hash = compute_keyed_hash(&self.key, &message);
         let bits = hash.iter().take(8).fold(0, |bits, byte| (bits << 8) | u64::from(*byte));
         bits & ((1 << self.half_bits) - 1)
     }

@@ -1,7 +1,7 @@
 //! What statements are written with, for a crate that has tables of its own in the database ([`OtherTables`]).
 //!
 //! Such a crate writes with [`Store::write`](super::Store::write) and [`Store::write_or_refuse`](super::Store::write_or_refuse), and
-//! reads with [`Store::readers`](super::Store::readers) and [`Store::listing`](super::Store::listing). Its writes name the rows that
+//! reads with [`Store::readers`](super::Store::readers) and [`Store::open_listing`](super::Store::open_listing). Its writes name the rows that
 //! servers keep in memory ([`Connection::announce`]).
 
 pub use super::changes::{Change, ChangeKind};
@@ -16,7 +16,8 @@ pub use super::sql::kit::counts::{require_changed, require_within};
 pub use super::sql::kit::list::List;
 pub use super::sql::kit::listing::Listing;
 pub use super::sql::kit::row::{
-    json, parsed, parsed_option, signed, timestamp, timestamp_option, to_json, to_list, unsigned,
+    parse_column, parse_optional_column, read_json, read_optional_timestamp, read_timestamp, read_unsigned, to_json,
+    to_list, to_signed,
 };
 pub use super::sql::kit::sequence_order::{SortedBy, add_order, sort_keys};
 pub use super::sql::versions::version::read_live_versions;

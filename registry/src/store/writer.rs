@@ -17,7 +17,7 @@ use super::sql::group::Group;
 use super::sql::history::record_rows::RecordRows;
 use crate::error::{Error, Result};
 use crate::kit::ids::BootId;
-use crate::kit::metrics::{WRITES_WAITING, number};
+use crate::kit::metrics::{WRITES_WAITING, to_number};
 
 /// Writes in the queue. Callers wait while the queue is full (back-pressure).
 const QUEUE_MAX: usize = 1024;
@@ -91,7 +91,7 @@ async fn run(mut setup: WriterSetup, mut messages: mpsc::Receiver<Message>) {
         let Some(first) = messages.recv().await else { break };
         let group;
         (group, closing) = gather(first, &mut messages);
-        gauge!(WRITES_WAITING).set(number(messages.len()));
+        gauge!(WRITES_WAITING).set(to_number(messages.len()));
         if group.len() > 0 {
             commit(&mut setup, group).await;
         }

@@ -69,7 +69,8 @@ pub fn find_near_words<'a>(word: &str, vocabulary: impl Iterator<Item = &'a str>
     for candidate in vocabulary {
         let Some(rest) = left.checked_sub(candidate.len()) else { break };
         left = rest;
-        let distance = if means_the_same(candidate) { Some(Distance::Meaning) } else { wanted.distance(candidate) };
+        let distance =
+            if means_the_same(candidate) { Some(Distance::Meaning) } else { wanted.compute_distance(candidate) };
         near.extend(distance.map(|distance| (distance, candidate)));
     }
     near.sort_unstable_by_key(|(distance, candidate)| {
@@ -112,10 +113,10 @@ impl<'a> Word<'a> {
             CHARACTERS_FOR_TWO.. => 2,
             _ => 1,
         };
-        Self { text, characters, letters: letters(text), differences_max }
+        Self { text, characters, letters: mask_letters(text), differences_max }
     }
 
-    fn distance(&self, other: &str) -> Option<Distance> {
+    fn compute_distance(&self, other: &str) -> Option<Distance> {
         // Bytes first: most words differ in their length.
         if self.differences_max == 0 || other.len().abs_diff(self.text.len()) > 4 * ENDING_MAX {
             return None;
@@ -128,7 +129,7 @@ impl<'a> Word<'a> {
             return Some(Distance::Spelling(1));
         }
         // A difference changes at most two letters of the sets.
-        let other_letters = (self.letters ^ letters(other)).count_ones() as usize;
+        let other_letters = (self.letters ^ mask_letters(other)).count_ones() as usize;
         if other_letters > 2 * self.differences_max || !other.chars().all(char::is_alphabetic) {
             return None;
         }
@@ -138,7 +139,7 @@ impl<'a> Word<'a> {
 }
 
 /// Returns the set of the letters, of which several may share a bit.
-fn letters(text: &str) -> u64 {
+fn mask_letters(text: &str) -> u64 {
     text.chars().fold(0, |set, character| set | 1 << (u32::from(character) & 63))
 }
 

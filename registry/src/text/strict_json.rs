@@ -45,13 +45,13 @@ fn check_numbers(document: &[u8]) -> Result<(), Error> {
     let mut rest = document;
     while let [first, after @ ..] = rest {
         rest = match first {
-            b'"' => after_string(after),
+            b'"' => skip_string(after),
             b'-' | b'0'..=b'9' => {
                 let is_part = |byte: &u8| matches!(byte, b'-' | b'+' | b'.' | b'e' | b'E' | b'0'..=b'9');
                 let length = rest.iter().take_while(|byte| is_part(byte)).count();
                 let (number, after) = rest.split_at(length);
                 if is_integer_beyond_64_bits(number) {
-                    let (line, column) = position(document, document.len() - rest.len());
+                    let (line, column) = find_position(document, document.len() - rest.len());
                     let problem = "a whole number does not fit into 64 bits";
                     return Err(Error::custom(format!("{problem} at line {line} column {column}")));
                 }
@@ -64,14 +64,14 @@ fn check_numbers(document: &[u8]) -> Result<(), Error> {
 }
 
 /// The line and the column of a byte, both from 1, as in the errors of the parser.
-fn position(document: &[u8], offset: usize) -> (usize, usize) {
+fn find_position(document: &[u8], offset: usize) -> (usize, usize) {
     let before = document.get(..offset).unwrap_or_default();
     let line_start = before.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
     (1 + before.iter().filter(|byte| **byte == b'\n').count(), 1 + offset - line_start)
 }
 
 /// Returns the rest of a document after the string whose content begins here.
-fn after_string(content: &[u8]) -> &[u8] {
+fn skip_string(content: &[u8]) -> &[u8] {
     let mut rest = content;
     loop {
         rest = match rest {

@@ -10,33 +10,33 @@ use icu_normalizer::ComposingNormalizerBorrowed;
 use icu_normalizer::properties::{CanonicalDecompositionBorrowed, Decomposed};
 
 pub(crate) use self::input_text::FIELD_BYTES_MAX;
-use self::input_text::text_of_input;
+use self::input_text::extract_input_text;
 
 /// Bytes of a word. Longer words, such as encoded files, are found by their beginning.
 const WORD_BYTES_MAX: usize = 256;
 
 /// Returns the words of a text, separated by spaces.
-pub fn words(text: &str) -> String {
-    words_within(text, FIELD_BYTES_MAX)
+pub fn extract_words(text: &str) -> String {
+    extract_words_within(text, FIELD_BYTES_MAX)
 }
 
 /// Returns the first words of a text, of some bytes at most or a word more.
-pub(crate) fn words_within(text: &str, bytes: usize) -> String {
+pub(crate) fn extract_words_within(text: &str, bytes: usize) -> String {
     let text = &text[..text.floor_char_boundary(FIELD_BYTES_MAX)];
     let mut words = Words { bytes_max: bytes.min(FIELD_BYTES_MAX), ..Words::default() };
     if text.is_ascii() {
         text.chars().for_each(|character| words.add(character));
     } else {
         for character in ComposingNormalizerBorrowed::new_nfkc().normalize(text).chars() {
-            words.add(without_accent(character));
+            words.add(strip_accent(character));
         }
     }
     words.text
 }
 
 /// Returns the words of the names, texts and numbers in the parameters of a recorded input. A damaged record has none.
-pub(crate) fn words_of_input(input: &str) -> String {
-    words(&text_of_input(input).unwrap_or_default())
+pub(crate) fn extract_words_of_input(input: &str) -> String {
+    extract_words(&extract_input_text(input).unwrap_or_default())
 }
 
 #[derive(Default)]
@@ -57,7 +57,7 @@ impl Words {
             self.push(character);
             self.end();
         } else if character.is_alphanumeric() {
-            character.to_lowercase().map(without_final_form).for_each(|lower| self.push(lower));
+            character.to_lowercase().map(replace_final_form).for_each(|lower| self.push(lower));
         } else {
             self.end();
         }
@@ -79,7 +79,7 @@ impl Words {
 }
 
 /// Returns the Latin letter of a letter with accents, and every other character as it is.
-fn without_accent(character: char) -> char {
+fn strip_accent(character: char) -> char {
     let mut base = character;
     while let Decomposed::Expansion(letter, accent) = CanonicalDecompositionBorrowed::new().decompose(base) {
         if !is_accent(accent) {
@@ -91,7 +91,7 @@ fn without_accent(character: char) -> char {
 }
 
 /// Returns the sigma that is not at the end of a word for the one that is: both have the same upper case.
-const fn without_final_form(lower: char) -> char {
+const fn replace_final_form(lower: char) -> char {
     if lower == 'ς' { 'σ' } else { lower }
 }
 
@@ -132,23 +132,23 @@ mod tests {
             ("😀 — …", ""),
             ("", ""),
         ] {
-            assert_eq!(words(text), expected, "{text}");
+            assert_eq!(extract_words(text), expected, "{text}");
         }
     }
 
     #[test]
     fn words_and_fields_are_bounded() {
-        assert_eq!(words(&"x".repeat(1_000)).len(), WORD_BYTES_MAX);
-        assert_eq!(words(&format!("{} y", "é".repeat(1_000))), format!("{} y", "e".repeat(WORD_BYTES_MAX)));
+        assert_eq!(extract_words(&"x".repeat(1_000)).len(), WORD_BYTES_MAX);
+        assert_eq!(extract_words(&format!("{} y", "é".repeat(1_000))), format!("{} y", "e".repeat(WORD_BYTES_MAX)));
         // The character becomes eighteen others.
-        assert!(words(&"\u{fdfa} ".repeat(FIELD_BYTES_MAX)).len() <= FIELD_BYTES_MAX + WORD_BYTES_MAX);
+        assert!(extract_words(&"\u{fdfa} ".repeat(FIELD_BYTES_MAX)).len() <= FIELD_BYTES_MAX + WORD_BYTES_MAX);
     }
 
     proptest! {
         #[test]
         fn words_of_words_are_the_same(text in any::<String>()) {
-            let once = words(&text);
-            prop_assert_eq!(&words(&once), &once);
+            let once = extract_words(&text);
+            prop_assert_eq!(&extract_words(&once), &once);
             prop_assert!(once.split(' ').all(|word| once.is_empty() || word.chars().all(char::is_alphanumeric)), "{}", once);
         }
     }
@@ -156,7 +156,7 @@ mod tests {
     #[test]
     fn inputs_are_searched_by_their_names_texts_and_numbers() {
         let input = r#"{"input_parameters":{"city":"Zürich","deep":[{"lines":"a\nb"},1.5,true,null]}}"#;
-        assert_eq!(words_of_input(input), "city zurich deep lines a b 1 5");
-        assert_eq!(words_of_input("damaged"), "");
+        assert_eq!(extract_words_of_input(input), "city zurich deep lines a b 1 5");
+        assert_eq!(extract_words_of_input("damaged"), "");
     }
 }

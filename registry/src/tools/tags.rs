@@ -21,7 +21,7 @@ impl Tags {
     pub fn parse(tags: impl IntoIterator<Item = (String, Option<String>)>) -> Result<Self, InvalidValue> {
         let mut kept = BTreeMap::new();
         for (key, value) in tags {
-            kept.insert(tag_text(&key)?, value.as_deref().map(tag_text).transpose()?);
+            kept.insert(parse_tag_text(&key)?, value.as_deref().map(parse_tag_text).transpose()?);
         }
         if kept.len() > Self::COUNT_MAX {
             return Err(InvalidValue::new("tags", "must be at most 20"));
@@ -45,7 +45,7 @@ impl HeapBytes for Tags {
 }
 
 /// Trims and validates a key or a value.
-pub(crate) fn tag_text(text: &str) -> Result<String, InvalidValue> {
+pub(crate) fn parse_tag_text(text: &str) -> Result<String, InvalidValue> {
     let trimmed = text.trim();
     let allowed = trimmed.chars().all(|c| c.is_alphanumeric() || c == '_' || c.is_whitespace());
     if trimmed.is_empty() || trimmed.len() > Tags::TEXT_BYTES_MAX || !allowed {

@@ -83,13 +83,13 @@ impl Clause {
     fn matches(&self, version: &Version) -> bool {
         match self {
             Self::Text(text) => *text == version.to_string(),
-            Self::Specifier(specifier) => specifier.contains(&release(*version, prefix_length(specifier))),
+            Self::Specifier(specifier) => specifier.contains(&release(*version, count_prefix(specifier))),
         }
     }
 }
 
 /// Number of parts that a wildcard compares one by one.
-fn prefix_length(specifier: &VersionSpecifier) -> usize {
+fn count_prefix(specifier: &VersionSpecifier) -> usize {
     match specifier.operator() {
         Operator::EqualStar | Operator::NotEqualStar | Operator::TildeEqual => specifier.version().release().len(),
         _ => 0,

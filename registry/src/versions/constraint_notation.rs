@@ -27,14 +27,14 @@ fn translate(part: &str) -> Result<String, String> {
     let malformed =
         || format!("`{part}` is no constraint; write 1, 1.2, 1.2.3, ^1.2, ~1.2, 1.x, or PEP 440 such as '>=1.2,<2'");
     if let Some(version) = part.strip_prefix('^') {
-        let numbers = numbers(version.trim()).ok_or_else(malformed)?;
-        return Ok(range(&numbers, first_that_counts(&numbers)));
+        let numbers = parse_numbers(version.trim()).ok_or_else(malformed)?;
+        return Ok(build_range(&numbers, find_first_that_counts(&numbers)));
     }
     if let Some(version) = part.strip_prefix('~').filter(|rest| !rest.starts_with('=')) {
-        let numbers = numbers(version.trim()).ok_or_else(malformed)?;
-        return Ok(range(&numbers, 1.min(numbers.len() - 1)));
+        let numbers = parse_numbers(version.trim()).ok_or_else(malformed)?;
+        return Ok(build_range(&numbers, 1.min(numbers.len() - 1)));
     }
-    match prefix(part) {
+    match parse_prefix(part) {
         Some(numbers) if numbers.is_empty() => Ok(ANY.to_owned()),
         Some(numbers) => Ok(format!("=={}.*", join_numbers(&numbers))),
         None if part.is_empty() => Err(malformed()),
@@ -43,36 +43,36 @@ fn translate(part: &str) -> Result<String, String> {
 }
 
 /// The numbers that `1`, `1.2`, `1.x` and `1.2.*` begin with. `None` for a whole version and for PEP 440.
-fn prefix(part: &str) -> Option<Vec<u64>> {
+fn parse_prefix(part: &str) -> Option<Vec<u64>> {
     let mut words: Vec<&str> = part.strip_prefix(['v', 'V']).unwrap_or(part).split('.').collect();
     let written = words.len();
     while words.last().is_some_and(|word| matches!(*word, "x" | "X" | "*")) {
         words.pop();
     }
     let has_wildcard = words.len() < written;
-    let numbers: Vec<u64> = words.iter().map(|word| number(word)).collect::<Option<_>>()?;
+    let numbers: Vec<u64> = words.iter().map(|word| parse_number(word)).collect::<Option<_>>()?;
     (numbers.len() < NUMBERS_MAX && (has_wildcard || !numbers.is_empty())).then_some(numbers)
 }
 
 /// Parses one to three numbers with dots between them, such as `1.2`.
-fn numbers(text: &str) -> Option<Vec<u64>> {
+fn parse_numbers(text: &str) -> Option<Vec<u64>> {
     let text = text.strip_prefix(['v', 'V']).unwrap_or(text);
-    let numbers: Vec<u64> = text.split('.').map(number).collect::<Option<_>>()?;
+    let numbers: Vec<u64> = text.split('.').map(parse_number).collect::<Option<_>>()?;
     (numbers.len() <= NUMBERS_MAX).then_some(numbers)
 }
 
-fn number(word: &str) -> Option<u64> {
+fn parse_number(word: &str) -> Option<u64> {
     // `parse` would accept a sign.
     word.bytes().all(|byte| byte.is_ascii_digit()).then(|| word.parse().ok())?
 }
 
 /// The position of the number whose increase may break callers: the first that is not zero.
-fn first_that_counts(numbers: &[u64]) -> usize {
+fn find_first_that_counts(numbers: &[u64]) -> usize {
     numbers.iter().position(|number| *number > 0).unwrap_or(numbers.len() - 1)
 }
 
 /// The versions from `numbers` on, before the next one at `position`.
-fn range(numbers: &[u64], position: usize) -> String {
+fn build_range(numbers: &[u64], position: usize) -> String {
     let mut end = numbers[..=position].to_vec();
     end[position] = end[position].saturating_add(1);
     format!(">={},<{}", join_numbers(numbers), join_numbers(&end))

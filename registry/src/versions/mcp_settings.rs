@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::uri_parts::{UriPart, parts};
+use super::uri_parts::{UriPart, parse_parts};
 use crate::kit::byte_cache::heap_bytes;
 use crate::kit::invalid_value::InvalidValue;
 use crate::kit::text_type::described_as_text;
@@ -47,7 +47,7 @@ impl ResourceUri {
     /// # Errors
     /// When the text is no URI of a resource.
     pub fn parse(text: &str) -> Result<Self, InvalidValue> {
-        let parts = parts(text).map_err(|reason| InvalidValue::new("resource", reason))?;
+        let parts = parse_parts(text).map_err(|reason| InvalidValue::new("resource", reason))?;
         Ok(Self { text: text.to_owned(), parts })
     }
 
@@ -78,7 +78,7 @@ impl ResourceUri {
             match (part, self.parts.get(index + 1)) {
                 (UriPart::Literal(text), _) => rest = rest.strip_prefix(text.as_str())?,
                 (UriPart::Variable(name), next) => {
-                    let value = value(rest, next)?;
+                    let value = find_value(rest, next)?;
                     values.insert(name.as_str(), decode(value)?);
                     rest = rest.get(value.len()..)?;
                 }
@@ -89,7 +89,7 @@ impl ResourceUri {
 }
 
 /// The beginning of a text that is the value of a variable, before `next`.
-fn value<'t>(text: &'t str, next: Option<&UriPart>) -> Option<&'t str> {
+fn find_value<'t>(text: &'t str, next: Option<&UriPart>) -> Option<&'t str> {
     let end = match next {
         Some(UriPart::Literal(literal)) => text.find(literal.as_str())?,
         _ => text.len(),

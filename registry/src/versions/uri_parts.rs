@@ -26,7 +26,7 @@ impl HeapBytes for UriPart {
 ///
 /// # Errors
 /// Says what a template must be.
-pub(crate) fn parts(text: &str) -> Result<Vec<UriPart>, &'static str> {
+pub(crate) fn parse_parts(text: &str) -> Result<Vec<UriPart>, &'static str> {
     check_scheme(text)?;
     let (mut parts, mut rest) = (Vec::new(), text);
     while let Some((literal, after)) = rest.split_once('{') {
@@ -86,7 +86,7 @@ mod tests {
 
     #[test]
     fn a_template_has_texts_and_variables() {
-        let found = parts("test://{id}/data").unwrap();
+        let found = parse_parts("test://{id}/data").unwrap();
         let expected =
             [UriPart::Literal("test://".into()), UriPart::Variable("id".into()), UriPart::Literal("/data".into())];
         assert_eq!(found, expected);
@@ -118,7 +118,7 @@ mod tests {
             &long,
         ];
         for text in wrong {
-            assert!(parts(text).is_err(), "{text}");
+            assert!(parse_parts(text).is_err(), "{text}");
         }
     }
 }

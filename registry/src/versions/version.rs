@@ -50,7 +50,7 @@ impl Version {
     /// Accepts exactly `major.minor.patch` in decimal digits, without signs or leading zeros.
     pub fn parse(text: &str) -> Result<Self, InvalidValue> {
         let invalid = InvalidValue::new("version", "must be major.minor.patch");
-        let parts: Vec<u64> = text.split('.').map(part).collect::<Option<_>>().ok_or(invalid.clone())?;
+        let parts: Vec<u64> = text.split('.').map(parse_part).collect::<Option<_>>().ok_or(invalid.clone())?;
         let [major, minor, patch] = parts[..] else {
             return Err(invalid);
         };
@@ -82,7 +82,7 @@ impl FromStr for Version {
     }
 }
 
-fn part(text: &str) -> Option<u64> {
+fn parse_part(text: &str) -> Option<u64> {
     let digits_only = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let plain = digits_only && (text == "0" || !text.starts_with('0'));
     let number = text.parse().ok().filter(|number| *number <= PART_MAX);

@@ -53,25 +53,25 @@ impl AgentRevision {
         };
         let found = states.iter().find(|state| state.name == *name);
         let found = found.ok_or_else(|| StateProblem::Unknown { name: name.clone(), revision, states: names() })?;
-        let (list, specs) = in_list(found, list)?;
+        let (list, specs) = select_list(found, list)?;
         Ok((Some(TurnState { name: name.clone(), state_type: found.tools.state_type(), list }), specs))
     }
 }
 
 /// Returns the specifications of a state, for an action state those of one list.
-fn in_list(state: &AgentState, list: SpecList) -> Result<(Option<SpecList>, Vec<&Assignment>), StateProblem> {
+fn select_list(state: &AgentState, list: SpecList) -> Result<(Option<SpecList>, Vec<&Assignment>), StateProblem> {
     match (&state.tools, list) {
         (StateTools::Action { action_tool_call_specs, .. }, SpecList::Action) => {
-            Ok((Some(list), of(action_tool_call_specs)))
+            Ok((Some(list), list_specs(action_tool_call_specs)))
         }
         (StateTools::Action { exit_condition_tool_call_specs, .. }, SpecList::ExitCondition) => {
-            Ok((Some(list), of(exit_condition_tool_call_specs)))
+            Ok((Some(list), list_specs(exit_condition_tool_call_specs)))
         }
         (_, SpecList::ExitCondition) => Err(StateProblem::OneList { name: state.name.clone() }),
         (_, SpecList::Action) => Ok((None, state.specs().collect())),
     }
 }
 
-fn of(specs: &ToolCallSpecs) -> Vec<&Assignment> {
+fn list_specs(specs: &ToolCallSpecs) -> Vec<&Assignment> {
     specs.iter().collect()
 }

@@ -85,7 +85,7 @@ impl Turn {
 
     /// Returns the source of the turn's runs.
     pub fn source(&self) -> InvocationSource {
-        let (conversation, invocation_metadata) = (&self.conversation, self.metadata());
+        let (conversation, invocation_metadata) = (&self.conversation, self.build_metadata());
         match conversation.mode {
             InvocationMode::Regular => InvocationSource::RegularConversation {
                 user_id: conversation.account.user().into(),
@@ -109,7 +109,7 @@ impl Turn {
     }
 
     /// The state machine is the agent, and its version is the revision.
-    fn metadata(&self) -> InvocationMetadata {
+    fn build_metadata(&self) -> InvocationMetadata {
         let current_state_machine_and_version = (self.agent_slug.to_string(), self.revision.get().into());
         let tool_call_round_index = self.tool_call_round_index.into();
         match &self.state {

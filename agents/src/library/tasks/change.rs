@@ -4,9 +4,9 @@ use futures_util::future::BoxFuture;
 use runner::Outcome;
 use serde_json::{Map, Value};
 
-use super::super::answer::{Failure, not_found, outcome};
+use super::super::answer::{Failure, build_outcome, not_found};
 use super::super::fields::take_id;
-use super::super::item::shown;
+use super::super::item::show_item;
 use super::super::record::Record;
 use super::moment::Moment;
 use super::task::Task;
@@ -20,7 +20,7 @@ const ATTEMPTS: u32 = 4;
 type Change = fn(&mut Task, &Map<String, Value>, Moment) -> Result<(), Failure>;
 
 pub(super) fn complete(call: PlatformCall) -> BoxFuture<'static, Outcome> {
-    changed_by(call, |task, arguments, now| {
+    answer_change(call, |task, arguments, now| {
         let text = |name: &str| arguments.get(name).and_then(Value::as_str);
         let result = text("result").map(ToOwned::to_owned);
         if text("status") == Some("cancelled") { task.cancel(result, now) } else { task.complete(result, now) }
@@ -28,19 +28,22 @@ pub(super) fn complete(call: PlatformCall) -> BoxFuture<'static, Outcome> {
 }
 
 pub(super) fn skip_next(call: PlatformCall) -> BoxFuture<'static, Outcome> {
-    changed_by(call, |task, _, _| task.skip_next())
+    answer_change(call, |task, _, _| task.skip_next())
 }
 
 pub(super) fn end_recurrence(call: PlatformCall) -> BoxFuture<'static, Outcome> {
-    changed_by(call, |task, _, now| task.end_recurrence(now))
+    answer_change(call, |task, _, now| task.end_recurrence(now))
 }
 
-fn changed_by(call: PlatformCall, change: Change) -> BoxFuture<'static, Outcome> {
-    Box::pin(async move { outcome(changed(call, change).await) })
+fn answer_change(call: PlatformCall, change: Change) -> BoxFuture<'static, Outcome> {
+    Box::pin(async move { build_outcome(change_task(call, change).await) })
 }
 
 /// Repeats a change that another one came before. It may be refused then.
-async fn changed(PlatformCall { library, mut arguments, .. }: PlatformCall, change: Change) -> Result<Value, Failure> {
+async fn change_task(
+    PlatformCall { library, mut arguments, .. }: PlatformCall,
+    change: Change,
+) -> Result<Value, Failure> {
     let id = take_id::<Task>(&mut arguments)?;
     let mut attempt = 1;
     loop {
@@ -50,7 +53,7 @@ async fn changed(PlatformCall { library, mut arguments, .. }: PlatformCall, chan
         let content = task.content().map_err(Failure::internal)?;
         match library.update(Task::FAMILY, &id, present.revision, content).await {
             Err(Error::Changed { .. }) if attempt < ATTEMPTS => attempt += 1,
-            updated => return Ok(shown::<Task>(updated?)),
+            updated => return Ok(show_item::<Task>(updated?)),
         }
     }
 }

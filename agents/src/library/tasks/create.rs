@@ -8,11 +8,11 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::super::answer::{Failure, invalid, outcome};
-use super::super::item::shown;
+use super::super::answer::{Failure, build_outcome, invalid};
+use super::super::item::show_item;
 use super::super::record::Record;
 use super::cron::check_cron;
-use super::local_times::{is_left_out, zone};
+use super::local_times::{find_zone, is_left_out};
 use super::moment::Moment;
 use super::schedule::Recurrence;
 use super::task::{Priority, Task, TaskStatus};
@@ -42,24 +42,24 @@ pub(super) struct NewTask {
 }
 
 pub(super) fn create(call: PlatformCall) -> BoxFuture<'static, Outcome> {
-    Box::pin(async move { outcome(created(call).await) })
+    Box::pin(async move { build_outcome(create_task(call).await) })
 }
 
-async fn created(PlatformCall { library, agent_call, arguments, .. }: PlatformCall) -> Result<Value, Failure> {
+async fn create_task(PlatformCall { library, agent_call, arguments, .. }: PlatformCall) -> Result<Value, Failure> {
     let new: NewTask = serde_json::from_value(Value::Object(arguments)).map_err(|error| invalid(error.to_string()))?;
     let agent_id = agent_call.map(|call| call.agent.to_string());
-    let task = Task { agent_id, ..new.task(Moment(library.now()))? };
+    let task = Task { agent_id, ..new.build_task(Moment(library.now()))? };
     let content = task.content().map_err(Failure::internal)?;
-    Ok(shown::<Task>(library.create(Task::FAMILY, content).await?))
+    Ok(show_item::<Task>(library.create(Task::FAMILY, content).await?))
 }
 
 impl NewTask {
-    fn task(self, now: Moment) -> Result<Task, Failure> {
-        let recurrence = self.recurrence()?;
+    fn build_task(self, now: Moment) -> Result<Task, Failure> {
+        let recurrence = self.read_recurrence()?;
         let timezone = self.timezone.as_deref().unwrap_or("UTC");
-        let zone = zone(timezone).ok_or_else(|| invalid(format!("/timezone: there is no zone {timezone:?}")))?;
+        let zone = find_zone(timezone).ok_or_else(|| invalid(format!("/timezone: there is no zone {timezone:?}")))?;
         let timezone = zone.iana_name().unwrap_or(timezone).to_owned();
-        let given = self.due_at.as_deref().map(|text| due_at(text, &zone)).transpose()?;
+        let given = self.due_at.as_deref().map(|text| parse_due_time(text, &zone)).transpose()?;
         let left_out = self.due_at.filter(|text| {
             let has_offset = text.parse::<Timestamp>().is_ok();
             !has_offset && text.parse().is_ok_and(|local| is_left_out(&zone, local))
@@ -92,7 +92,7 @@ impl NewTask {
         Ok(task)
     }
 
-    fn recurrence(&self) -> Result<Option<Recurrence>, Failure> {
+    fn read_recurrence(&self) -> Result<Option<Recurrence>, Failure> {
         match (&self.cron, self.recurrence) {
             (Some(cron), None | Some(Recurrence::Cron)) => {
                 check_cron(cron).map_err(|problem| invalid(format!("/cron: {problem}")))?;
@@ -129,7 +129,7 @@ impl Task {
     }
 }
 
-fn due_at(text: &str, zone: &TimeZone) -> Result<Moment, Failure> {
+fn parse_due_time(text: &str, zone: &TimeZone) -> Result<Moment, Failure> {
     let problem = "a time of RFC 3339 such as 2026-12-24T09:00:00+01:00, or a local time such as 2026-12-24T09:00";
     Moment::parse(text, zone).ok_or_else(|| invalid(format!("/due_at: should be {problem}")))
 }

@@ -17,7 +17,7 @@ const YEARS: i64 = 40;
 
 /// Checks a cron expression. Returns what is wrong.
 pub(super) fn check_cron(expression: &str) -> Result<(), String> {
-    let parser = parser();
+    let parser = build_parser();
     parser.parse(expression).map(drop).map_err(|error| cron_problem::describe(&parser, expression, &error.to_string()))
 }
 
@@ -26,7 +26,7 @@ pub(super) fn check_cron(expression: &str) -> Result<(), String> {
 /// An expression with each hour follows the real time: it is due whenever the clock shows a time of it. Any other expression has local
 /// times, each of which is due once.
 pub(super) fn find_cron_instant(expression: &str, zone: &TimeZone, after: Timestamp) -> Option<Timestamp> {
-    let pattern = &parser().parse(expression).ok()?.pattern;
+    let pattern = &build_parser().parse(expression).ok()?.pattern;
     let has_each_hour = (0..24).all(|hour| pattern.hour_match(hour).unwrap_or_default());
     let mut offset = zone.to_offset(after);
     let local = offset.to_datetime(after);
@@ -118,7 +118,7 @@ fn next_minute(local: DateTime) -> Option<DateTime> {
 }
 
 /// A parser of five fields: a task is due at most once a minute.
-fn parser() -> CronParser {
+fn build_parser() -> CronParser {
     CronParser::builder().seconds(Seconds::Disallowed).year(Year::Disallowed).build()
 }
 
@@ -128,8 +128,8 @@ mod tests {
 
     use proptest::prelude::*;
 
+    use super::super::local_times::find_zone;
     use super::super::local_times::tests::near_a_change;
-    use super::super::local_times::zone;
     use super::*;
 
     struct Cron<'a> {
@@ -140,7 +140,7 @@ mod tests {
     impl Cron<'_> {
         /// The next occurrences after a time, with their offsets.
         fn times(&self, after: &str, count: usize) -> Vec<String> {
-            let zone = zone(self.zone).unwrap();
+            let zone = find_zone(self.zone).unwrap();
             let mut time: Timestamp = after.parse().unwrap();
             let next = || {
                 time = find_cron_instant(self.expression, &zone, time)?;
@@ -253,7 +253,7 @@ mod tests {
     /// clock shows them; the others when it shows them, or a later time, for the first time.
     fn find_slowly(expression: &str, zone: &TimeZone, within: Range<Timestamp>) -> Vec<Timestamp> {
         let minute = SignedDuration::from_mins(1);
-        let pattern = parser().parse(expression).unwrap().pattern;
+        let pattern = build_parser().parse(expression).unwrap().pattern;
         let matches = |local: DateTime| find_local(&pattern, local, local.date()) == Some(local);
         let has_each_hour = (0..24).all(|hour| pattern.hour_match(hour).unwrap());
         let mut time = within.start - SET_BACK;
@@ -303,7 +303,7 @@ mod tests {
             let expression = format!("{minute} {hour} {day} {month} {weekday}");
             let time = Timestamp::from_second(seconds).unwrap();
             if check_cron(&expression).is_ok() {
-                let next = find_cron_instant(&expression, &zone("Europe/Berlin").unwrap(), time);
+                let next = find_cron_instant(&expression, &find_zone("Europe/Berlin").unwrap(), time);
                 prop_assert!(next.is_none_or(|next| next > time), "{expression}: {next:?}");
             }
         }

@@ -14,7 +14,7 @@ use crate::domain::library::{LibraryContent, LibraryItem};
 const UNREADABLE: Duration = Duration::from_hours(1);
 
 /// The agent that created a task.
-pub(crate) fn creator(item: &LibraryItem) -> Option<AgentId> {
+pub(crate) fn find_creator(item: &LibraryItem) -> Option<AgentId> {
     AgentId::parse(&Task::of(item).ok()?.agent_id?).ok()
 }
 

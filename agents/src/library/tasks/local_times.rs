@@ -8,7 +8,7 @@ use jiff::{SignedDuration, Timestamp};
 const SET_BACK_MAX: SignedDuration = SignedDuration::from_hours(48);
 
 /// Finds a time zone in the database of this release, so that all servers have the same.
-pub(super) fn zone(name: &str) -> Option<TimeZone> {
+pub(super) fn find_zone(name: &str) -> Option<TimeZone> {
     TimeZoneDatabase::bundled().get(name).ok()
 }
 
@@ -68,7 +68,7 @@ pub(super) mod tests {
     /// A zone, and an instant within two days of one of its changes since 1980.
     pub fn near_a_change() -> impl Strategy<Value = (TimeZone, Timestamp)> {
         (prop::sample::select(&ZONES[..]), 0_usize..200, -2_880_i64..2_880).prop_map(|(name, number, minutes)| {
-            let zone = zone(name).expect("a zone");
+            let zone = find_zone(name).expect("a zone");
             let start: Timestamp = "1980-01-01T00:00:00Z".parse().expect("a time");
             let changes: Vec<Timestamp> = zone.following(start).take(200).map(|change| change.timestamp()).collect();
             let near = changes[number % changes.len()].checked_add(SignedDuration::from_mins(minutes)).expect("a time");
@@ -88,7 +88,8 @@ pub(super) mod tests {
     #[test]
     fn a_time_that_is_left_out_is_due_at_the_change_and_a_double_one_at_the_first() {
         let check = |name: &str, local: &str, expected: &str| {
-            let found = find_instant(&zone(name).expect("a zone"), local.parse().expect("a time")).expect("a time");
+            let found =
+                find_instant(&find_zone(name).expect("a zone"), local.parse().expect("a time")).expect("a time");
             assert_eq!(found.to_string(), expected, "{name} {local}");
         };
         check("Europe/Berlin", "2026-03-29T02:30", "2026-03-29T01:00:00Z");

@@ -84,19 +84,19 @@ mod tests {
     use jiff::SignedDuration;
     use proptest::prelude::*;
 
+    use super::super::local_times::find_zone;
     use super::super::local_times::tests::{find_slowly, near_a_change};
-    use super::super::local_times::zone;
     use super::*;
 
     fn every(recurrence: Recurrence, start: &str) -> Schedule {
-        let (zone, local) = (zone("Europe/Berlin").unwrap(), start.parse().unwrap());
+        let (zone, local) = (find_zone("Europe/Berlin").unwrap(), start.parse().unwrap());
         Schedule::Every { recurrence, start: Start { instant: find_instant(&zone, local).unwrap(), local }, zone }
     }
 
     /// The next occurrences after a time, as local times.
     fn times(schedule: &Schedule, after: &str, count: usize) -> Vec<String> {
         let mut time = Moment::parse(after, &TimeZone::UTC).unwrap();
-        let berlin = zone("Europe/Berlin").unwrap();
+        let berlin = find_zone("Europe/Berlin").unwrap();
         let next = || {
             time = schedule.after(time)?;
             Some(time.instant()?.to_zoned(berlin.clone()).strftime("%m-%d %H:%M %z").to_string())
@@ -132,7 +132,7 @@ mod tests {
         assert_eq!(double, ["10-25 02:30 +0200", "10-26 02:30 +0100"]);
         let second =
             Start { instant: "2026-10-25T01:30:00Z".parse().unwrap(), local: "2026-10-25T02:30".parse().unwrap() };
-        let zone = zone("Europe/Berlin").unwrap();
+        let zone = find_zone("Europe/Berlin").unwrap();
         let given =
             times(&Schedule::Every { recurrence: Recurrence::Daily, start: second, zone }, "2026-10-25T01:00:00Z", 2);
         assert_eq!(given, ["10-25 02:30 +0100", "10-26 02:30 +0100"], "the start is the time that was given");
@@ -168,7 +168,7 @@ mod tests {
         fn an_occurrence_is_always_later(time in -60_000_000_000_i64..60_000_000_000, start in 0_i64..60_000_000_000) {
             let [time, start] = [time, start].map(|seconds| Timestamp::from_second(seconds).unwrap());
             for recurrence in [Recurrence::Daily, Recurrence::Weekly, Recurrence::Monthly] {
-                let zone = zone("America/New_York").unwrap();
+                let zone = find_zone("America/New_York").unwrap();
                 let start = Start { instant: start, local: zone.to_datetime(start) };
                 let next = Schedule::Every { recurrence, start, zone }.after(Moment::of(time)).unwrap();
                 prop_assert!(next.instant().unwrap() > time);

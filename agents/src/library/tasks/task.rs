@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::super::answer::{Failure, conflict};
 use super::super::record::Record;
-use super::local_times::zone;
+use super::local_times::find_zone;
 use super::moment::Moment;
 use super::occurrence::{Occurrence, OccurrenceStatus, RunEnd};
 use super::schedule::{Recurrence, Schedule, Start};
@@ -114,7 +114,7 @@ impl Task {
 
     /// The times of a recurring task. `None` for another one, and for one that a later release wrote.
     pub fn schedule(&self) -> Option<Schedule> {
-        let zone = zone(&self.timezone)?;
+        let zone = find_zone(&self.timezone)?;
         match self.recurrence? {
             Recurrence::Cron => Some(Schedule::Cron { expression: self.cron.clone()?, zone }),
             recurrence => {
@@ -145,7 +145,7 @@ impl Task {
 
     /// The work is done: that of the task, or of the latest occurrence of a recurring one.
     pub fn complete(&mut self, result: Option<String>, now: Moment) -> Result<(), Failure> {
-        match latest_fired(&mut self.fire_history) {
+        match find_latest_fired(&mut self.fire_history) {
             Some(latest) => latest.complete(result, now),
             None if self.status.is_final() => return Err(conflict(self.status.reason())),
             None if self.recurrence.is_some() => {
@@ -171,7 +171,7 @@ impl Task {
         if self.status.is_final() {
             return Err(conflict(self.status.reason()));
         }
-        if let Some(latest) = latest_fired(&mut self.fire_history) {
+        if let Some(latest) = find_latest_fired(&mut self.fire_history) {
             latest.cancel(reason, now);
         } else {
             let mut next = Occurrence::new(self.due_at.unwrap_or(now), now, OccurrenceStatus::Fired);
@@ -250,6 +250,6 @@ impl Task {
 }
 
 /// The latest occurrence, if it is not completed.
-fn latest_fired(history: &mut [Occurrence]) -> Option<&mut Occurrence> {
+fn find_latest_fired(history: &mut [Occurrence]) -> Option<&mut Occurrence> {
     history.last_mut().filter(|latest| latest.status == OccurrenceStatus::Fired)
 }

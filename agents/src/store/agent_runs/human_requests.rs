@@ -1,7 +1,8 @@
 //! Requests of paused runs of agents to people.
 
 use registry::statements::{
-    Query, Row, count_fitting, get, parsed, parsed_option, timestamp, timestamp_option, to_json, unsigned,
+    Query, Row, count_fitting, get, parse_column, parse_optional_column, read_optional_timestamp, read_timestamp,
+    read_unsigned, to_json,
 };
 use registry::{HumanRequestId, Permission, Principal, Result, Timestamp};
 
@@ -131,9 +132,9 @@ impl AgentRuns {
         let query = query.bind(urgency.map(Urgency::as_str));
         let query = query.bind(agent_run.map(|run| run.to_string())).bind(limit.saturating_add(1));
         let query = query.bind(after.map(|request| request.to_string()));
-        let mut listing = self.store.listing(&principal.organization).await?;
+        let mut listing = self.store.open_listing(&principal.organization).await?;
         let keys = listing.rows(query).await?;
-        let sizes = keys.iter().map(|row| unsigned(row, "bytes")).collect::<Result<Vec<_>>>()?;
+        let sizes = keys.iter().map(|row| read_unsigned(row, "bytes")).collect::<Result<Vec<_>>>()?;
         let count = count_fitting(sizes.into_iter()).min(usize::try_from(limit).unwrap_or(usize::MAX));
         let ids: Vec<String> = keys.iter().take(count).map(|row| get(row, "human_request")).collect::<Result<_>>()?;
         let query = bind_visible(FIND_REQUESTS, principal).bind(to_json(&ids)?);
@@ -202,19 +203,19 @@ fn bind_visible(statement: &'static str, principal: &Principal) -> Query {
 
 fn read(row: &Row) -> Result<HumanRequest> {
     Ok(HumanRequest {
-        id: parsed(row, "human_request")?,
-        organization: parsed(row, "organization")?,
-        agent_run: parsed(row, "agent_run")?,
-        agent: parsed(row, "agent")?,
-        account: parsed(row, "account")?,
-        kind: parsed(row, "kind")?,
-        urgency: parsed(row, "urgency")?,
-        state: parsed(row, "state")?,
+        id: parse_column(row, "human_request")?,
+        organization: parse_column(row, "organization")?,
+        agent_run: parse_column(row, "agent_run")?,
+        agent: parse_column(row, "agent")?,
+        account: parse_column(row, "account")?,
+        kind: parse_column(row, "kind")?,
+        urgency: parse_column(row, "urgency")?,
+        state: parse_column(row, "state")?,
         document: get(row, "document")?,
         response: get(row, "response")?,
-        answered_by: parsed_option(row, "answered_by")?,
-        created_at: timestamp(row, "created_at")?,
-        expires_at: timestamp(row, "expires_at")?,
-        closed_at: timestamp_option(row, "closed_at")?,
+        answered_by: parse_optional_column(row, "answered_by")?,
+        created_at: read_timestamp(row, "created_at")?,
+        expires_at: read_timestamp(row, "expires_at")?,
+        closed_at: read_optional_timestamp(row, "closed_at")?,
     })
 }

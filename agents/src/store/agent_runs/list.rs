@@ -1,6 +1,6 @@
 //! Lists of runs of agents.
 
-use registry::statements::{Row, Statement, get, parsed, timestamp, timestamp_option};
+use registry::statements::{Row, Statement, get, parse_column, read_optional_timestamp, read_timestamp};
 use registry::{OrganizationId, Permission, Principal, Result};
 
 use super::handle::AgentRuns;
@@ -15,7 +15,7 @@ impl AgentRuns {
     pub async fn list_agent_runs(&self, principal: &Principal, filter: AgentRunFilter) -> Result<Vec<ListedAgentRun>> {
         let account = (!principal.may(Permission::Administer)).then(|| principal.account.as_str());
         let query = list(&principal.organization, account, &filter).query();
-        self.store.listing(&principal.organization).await?.rows(query).await?.iter().map(read).collect()
+        self.store.open_listing(&principal.organization).await?.rows(query).await?.iter().map(read).collect()
     }
 }
 
@@ -40,14 +40,14 @@ pub(in crate::store) fn list(
 fn read(row: &Row) -> Result<ListedAgentRun> {
     let iterations: i64 = get(row, "iterations")?;
     Ok(ListedAgentRun {
-        id: parsed(row, "agent_run")?,
-        agent: parsed(row, "agent")?,
-        account: parsed(row, "account")?,
-        kind: parsed(row, "kind")?,
-        state: parsed(row, "state")?,
+        id: parse_column(row, "agent_run")?,
+        agent: parse_column(row, "agent")?,
+        account: parse_column(row, "account")?,
+        kind: parse_column(row, "kind")?,
+        state: parse_column(row, "state")?,
         objective: get(row, "objective")?,
         iterations: u32::try_from(iterations).unwrap_or(u32::MAX),
-        created_at: timestamp(row, "created_at")?,
-        ended_at: timestamp_option(row, "ended_at")?,
+        created_at: read_timestamp(row, "created_at")?,
+        ended_at: read_optional_timestamp(row, "ended_at")?,
     })
 }

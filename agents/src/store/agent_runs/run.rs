@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use registry::statements::{Connection, Query, Row, get, parsed, timestamp, timestamp_option, to_json, unsigned};
+use registry::statements::{
+    Connection, Query, Row, get, parse_column, read_optional_timestamp, read_timestamp, read_unsigned, to_json,
+};
 use registry::{AgentId, AgentRunId, Error, Once, OrganizationId, Permission, Principal, Result, Timestamp};
 
 use super::handle::AgentRuns;
@@ -165,13 +167,13 @@ impl AgentRuns {
             return Ok(StartedAgentRun::New(run));
         }
         match &new.once {
-            Some(once) => self.agent_run_of(principal, once).await?.ok_or(Error::NotFound { what: "run" }),
+            Some(once) => self.find_agent_run(principal, once).await?.ok_or(Error::NotFound { what: "run" }),
             None => Err(Error::NotFound { what: "run" }),
         }
     }
 
     /// Finds the run that an earlier request with the same key has started.
-    pub async fn agent_run_of(&self, principal: &Principal, once: &Once) -> Result<Option<StartedAgentRun>> {
+    pub async fn find_agent_run(&self, principal: &Principal, once: &Once) -> Result<Option<StartedAgentRun>> {
         let query = Query::new(RUN_BY_KEY).bind(principal.organization.as_str()).bind(principal.account.as_str());
         let found = query.bind(once.key.as_str()).fetch_optional(self.store.readers()).await?;
         let Some(row) = found else { return Ok(None) };
@@ -352,21 +354,25 @@ fn of_run(statement: &'static str, run: &AgentRun) -> Query {
 fn read(row: &Row) -> Result<AgentRun> {
     let iterations: i64 = get(row, "iterations")?;
     Ok(AgentRun {
-        id: parsed(row, "agent_run")?,
-        organization: parsed(row, "organization")?,
-        agent: parsed(row, "agent")?,
-        account: parsed(row, "account")?,
-        kind: parsed(row, "kind")?,
-        state: parsed(row, "state")?,
+        id: parse_column(row, "agent_run")?,
+        organization: parse_column(row, "organization")?,
+        agent: parse_column(row, "agent")?,
+        account: parse_column(row, "account")?,
+        kind: parse_column(row, "kind")?,
+        state: parse_column(row, "state")?,
         iterations: u32::try_from(iterations).unwrap_or(u32::MAX),
         document: get(row, "document")?,
         revision: get(row, "revision")?,
-        created_at: timestamp(row, "created_at")?,
-        updated_at: timestamp(row, "updated_at")?,
-        ended_at: timestamp_option(row, "ended_at")?,
+        created_at: read_timestamp(row, "created_at")?,
+        updated_at: read_timestamp(row, "updated_at")?,
+        ended_at: read_optional_timestamp(row, "ended_at")?,
     })
 }
 
 fn read_step(row: &Row) -> Result<AgentRunStep> {
-    Ok(AgentRunStep { number: unsigned(row, "number")?, document: get(row, "document")?, at: timestamp(row, "at")? })
+    Ok(AgentRunStep {
+        number: read_unsigned(row, "number")?,
+        document: get(row, "document")?,
+        at: read_timestamp(row, "at")?,
+    })
 }

@@ -1,8 +1,8 @@
 //! Creating, finding, changing and deleting agents.
 
 use registry::statements::{
-    Connection, Failure, Query, Row, damaged, get, json, parsed, require_within, revoke_grants_of_agent, timestamp,
-    to_json,
+    Connection, Failure, Query, Row, damaged, get, parse_column, read_json, read_timestamp, require_within,
+    revoke_grants_of_agent, to_json,
 };
 use registry::{AgentId, Error, Principal, Result, RevisionNumber};
 
@@ -36,7 +36,7 @@ impl Agents {
     /// one of the author.
     pub async fn create_agent(&self, principal: &Principal, new: NewAgent) -> Result<AgentId> {
         let created = AgentId::new(self.store.clock());
-        let (edit, agents_max) = (self.agent_edit(principal, &created), self.store.config().agents_max);
+        let (edit, agents_max) = (self.build_edit(principal, &created), self.store.config().agents_max);
         self.store
             .write(move |connection| {
                 Box::pin(async move {
@@ -55,13 +55,13 @@ impl Agents {
         let mut connection = self.store.readers().acquire().await?;
         let row = bind_visible(GET, principal, agent).fetch_optional(&mut connection).await?;
         let Some(row) = row else { return Ok(None) };
-        let edit = self.agent_edit(principal, agent);
+        let edit = self.build_edit(principal, agent);
         Ok(Some((read(&row)?, read_draft(&mut connection, &edit, &row).await?)))
     }
 
     /// Changes an agent. [`Error::Exists`] when another agent of its scope has the slug.
     pub async fn modify_agent(&self, principal: &Principal, agent: &AgentId, changes: AgentChanges) -> Result<()> {
-        let edit = self.agent_edit(principal, agent);
+        let edit = self.build_edit(principal, agent);
         self.store
             .write(move |connection| {
                 Box::pin(async move {
@@ -74,7 +74,7 @@ impl Agents {
 
     /// Deletes an agent and frees its slug. Its revisions stay stored. The authorisations of clients for it end.
     pub async fn delete_agent(&self, principal: &Principal, agent: &AgentId) -> Result<()> {
-        let edit = self.agent_edit(principal, agent);
+        let edit = self.build_edit(principal, agent);
         self.store
             .write(move |connection| {
                 Box::pin(async move {
@@ -100,30 +100,36 @@ pub(super) async fn require(connection: &mut Connection, edit: &AgentEdit) -> Re
 async fn read_draft(connection: &mut Connection, edit: &AgentEdit, row: &Row) -> Result<AgentDraft> {
     let assignments = assignments::of(&mut *connection, edit).await?;
     let states = states::of(connection, edit).await?;
-    let (system_prompt, tool_exposure) = (parsed(row, "system_prompt")?, parsed(row, "tool_exposure")?);
-    Ok(AgentDraft { system_prompt, tool_exposure, built_in_tools: json(row, "built_in_tools")?, assignments, states })
+    let (system_prompt, tool_exposure) = (parse_column(row, "system_prompt")?, parse_column(row, "tool_exposure")?);
+    Ok(AgentDraft {
+        system_prompt,
+        tool_exposure,
+        built_in_tools: read_json(row, "built_in_tools")?,
+        assignments,
+        states,
+    })
 }
 
 pub(super) fn read(row: &Row) -> Result<Agent> {
     let running: Option<i64> = get(row, "running_revision")?;
     Ok(Agent {
-        id: parsed(row, "agent")?,
-        organization: parsed(row, "organization")?,
-        agent_type: parsed(row, "agent_type")?,
-        name: parsed(row, "name")?,
-        slug: parsed(row, "slug")?,
-        description: parsed(row, "description")?,
-        scope: parsed(row, "scope")?,
-        author: parsed(row, "author")?,
-        updated_by: parsed(row, "updated_by")?,
-        created_at: timestamp(row, "created_at")?,
-        updated_at: timestamp(row, "updated_at")?,
-        running_revision: running.map(revision_number).transpose()?,
+        id: parse_column(row, "agent")?,
+        organization: parse_column(row, "organization")?,
+        agent_type: parse_column(row, "agent_type")?,
+        name: parse_column(row, "name")?,
+        slug: parse_column(row, "slug")?,
+        description: parse_column(row, "description")?,
+        scope: parse_column(row, "scope")?,
+        author: parse_column(row, "author")?,
+        updated_by: parse_column(row, "updated_by")?,
+        created_at: read_timestamp(row, "created_at")?,
+        updated_at: read_timestamp(row, "updated_at")?,
+        running_revision: running.map(parse_revision_number).transpose()?,
     })
 }
 
 /// Reads the number of a revision.
-pub(in crate::store) fn revision_number(number: i64) -> Result<RevisionNumber> {
+pub(in crate::store) fn parse_revision_number(number: i64) -> Result<RevisionNumber> {
     let number = u32::try_from(number).ok().and_then(|number| RevisionNumber::try_from(number).ok());
     number.ok_or_else(|| damaged("revision", &"the number is out of range"))
 }
@@ -134,7 +140,7 @@ async fn insert(connection: &mut Connection, edit: &AgentEdit, new: &NewAgent) -
     let query = query.bind(new.tool_exposure.as_str()).bind(to_json(&new.built_in_tools)?);
     let query = query.bind(edit.principal.account.as_str()).bind(edit.principal.user().as_str());
     let query = query.bind(edit.now.as_milliseconds());
-    name_conflict(query.execute(connection).await, new.slug.as_str())
+    check_conflict(query.execute(connection).await, new.slug.as_str())
 }
 
 async fn modify(connection: &mut Connection, edit: &AgentEdit, changes: &AgentChanges) -> Result<()> {
@@ -147,11 +153,11 @@ async fn modify(connection: &mut Connection, edit: &AgentEdit, changes: &AgentCh
     let query = query.bind(changes.system_prompt.as_ref().map(|text| text.as_str()));
     let query = query.bind(changes.tool_exposure.map(|exposure| exposure.as_str()));
     let query = query.bind(changes.built_in_tools.as_ref().map(to_json).transpose()?);
-    name_conflict(query.execute(connection).await, slug.unwrap_or(&present))
+    check_conflict(query.execute(connection).await, slug.unwrap_or(&present))
 }
 
 /// Names the slug that another agent has.
-fn name_conflict(written: Result<u64, Failure>, slug: &str) -> Result<()> {
+fn check_conflict(written: Result<u64, Failure>, slug: &str) -> Result<()> {
     match written {
         Err(failure) if failure.is_conflict() => Err(Error::Exists { what: "agent", name: slug.to_owned() }),
         written => written.map(|_| ()).map_err(Error::from),

@@ -1,7 +1,8 @@
 //! The assignments of drafts.
 
 use registry::statements::{
-    Connection, Row, damaged, get, json, parsed, parsed_option, require_changed, require_within, to_json,
+    Connection, Row, damaged, get, parse_column, parse_optional_column, read_json, require_changed, require_within,
+    to_json,
 };
 use registry::{AgentId, Principal, Result, ResultPersistence, ToolId};
 
@@ -33,7 +34,7 @@ impl Agents {
     /// Assigns a tool in the draft of an agent, in place of an earlier assignment of this tool. The tool is not checked: a
     /// deployment checks it.
     pub async fn assign_tool(&self, principal: &Principal, agent: &AgentId, assignment: Assignment) -> Result<()> {
-        let edit = self.agent_edit(principal, agent);
+        let edit = self.build_edit(principal, agent);
         self.store
             .write(move |connection| {
                 Box::pin(async move {
@@ -51,7 +52,7 @@ impl Agents {
 
     /// Removes the assignment of a tool from the draft of an agent.
     pub async fn unassign_tool(&self, principal: &Principal, agent: &AgentId, tool: &ToolId) -> Result<()> {
-        let (edit, tool) = (self.agent_edit(principal, agent), tool.clone());
+        let (edit, tool) = (self.build_edit(principal, agent), tool.clone());
         self.store
             .write(move |connection| {
                 Box::pin(async move {
@@ -71,23 +72,23 @@ pub(super) async fn of(connection: &mut Connection, edit: &AgentEdit) -> Result<
 
 fn read(row: &Row) -> Result<Assignment> {
     Ok(Assignment {
-        tool_id: parsed(row, "tool")?,
-        version_constraint: parsed(row, "version_constraint")?,
-        additional_instruction: parsed(row, "additional_instruction")?,
-        audio_fillers: json(row, "audio_fillers")?,
-        audio_filler_triggered_after: delay(get(row, "audio_filler_after_ms")?)?,
-        result_persistence: persistence(get(row, "result_persistence")?)?,
-        component_digest: parsed_option(row, "component_digest")?,
-        human_intervention: json(row, "human_intervention")?,
+        tool_id: parse_column(row, "tool")?,
+        version_constraint: parse_column(row, "version_constraint")?,
+        additional_instruction: parse_column(row, "additional_instruction")?,
+        audio_fillers: read_json(row, "audio_fillers")?,
+        audio_filler_triggered_after: parse_delay(get(row, "audio_filler_after_ms")?)?,
+        result_persistence: parse_persistence(get(row, "result_persistence")?)?,
+        component_digest: parse_optional_column(row, "component_digest")?,
+        human_intervention: read_json(row, "human_intervention")?,
     })
 }
 
-fn delay(milliseconds: i64) -> Result<FillerDelay> {
+fn parse_delay(milliseconds: i64) -> Result<FillerDelay> {
     let delay = u32::try_from(milliseconds).ok().and_then(|milliseconds| FillerDelay::try_from(milliseconds).ok());
     delay.ok_or_else(|| damaged("audio_filler_after_ms", &"the time is out of range"))
 }
 
-fn persistence(name: &str) -> Result<ResultPersistence> {
+fn parse_persistence(name: &str) -> Result<ResultPersistence> {
     let found = ResultPersistence::ALL.into_iter().find(|persistence| persistence.as_str() == name);
     found.ok_or_else(|| damaged("result_persistence", &"the name is unknown"))
 }

@@ -34,7 +34,7 @@ pub(super) struct AgentEdit {
 }
 
 impl Agents {
-    pub(super) fn agent_edit(&self, principal: &Principal, agent: &AgentId) -> AgentEdit {
+    pub(super) fn build_edit(&self, principal: &Principal, agent: &AgentId) -> AgentEdit {
         AgentEdit { principal: principal.clone(), agent: agent.clone(), now: self.store.clock().now() }
     }
 }

@@ -1,7 +1,8 @@
 //! Listing agents.
 
 use registry::statements::{
-    Listing, Query, SortedBy, Statement, Value, add_order, filter_name, get, signed, sort_keys, to_list, unsigned,
+    Listing, Query, SortedBy, Statement, Value, add_order, filter_name, get, read_unsigned, sort_keys, to_list,
+    to_signed,
 };
 use registry::{Error, OrganizationId, Page, Permission, Principal, Result, Slice};
 
@@ -23,20 +24,20 @@ impl Agents {
     pub async fn list_agents(&self, principal: &Principal, filter: &AgentFilter, page: Page) -> Result<Slice<Agent>> {
         let (organization, filter_name) = (&principal.organization, filter_name(filter));
         let list_names = ["agents", organization.as_str(), principal.account.as_str(), &filter_name];
-        let mut listing = self.store.listing(organization).await?;
+        let mut listing = self.store.open_listing(organization).await?;
         let last = match page.is_first() {
             true => None,
-            false => Some(self.last_agent(&mut listing, organization, &list_names, page).await?),
+            false => Some(self.find_last_agent(&mut listing, organization, &list_names, page).await?),
         };
         let mut statement = list(principal, filter, last.as_ref())?;
         statement.bind(" LIMIT ?", i64::from(page.limit) + 1);
         let rows = listing.rows(statement.query()).await?;
-        let agents = rows.iter().map(|row| Ok((read(row)?, unsigned(row, "sequence")?))).collect::<Result<_>>()?;
+        let agents = rows.iter().map(|row| Ok((read(row)?, read_unsigned(row, "sequence")?))).collect::<Result<_>>()?;
         let token = |(_, sequence): &(Agent, u64)| self.store.registry().seal_position(&list_names, *sequence);
         Ok(Slice::cut(agents, page, token).map(|(agent, _)| agent))
     }
 
-    async fn last_agent(
+    async fn find_last_agent(
         &self,
         listing: &mut Listing,
         organization: &OrganizationId,
@@ -44,7 +45,7 @@ impl Agents {
         page: Page,
     ) -> Result<LastAgent> {
         let position = self.store.registry().open_position(list_names, page)?;
-        let sequence = signed(position);
+        let sequence = to_signed(position);
         let query = Query::new(LAST).bind(organization.as_str()).bind(sequence);
         let row = listing.row(query).await?.ok_or(Error::PageTokenUnknown)?;
         Ok(LastAgent { sequence, name: get(&row, "name")?, created_at: get(&row, "created_at")? })

@@ -3,12 +3,12 @@
 use std::collections::{HashMap, HashSet};
 
 use registry::statements::{
-    Change, ChangeKind, Connection, Query, Row, get, json, parsed, read_live_versions, require_within, timestamp,
-    to_json,
+    Change, ChangeKind, Connection, Query, Row, get, parse_column, read_json, read_live_versions, read_timestamp,
+    require_within, to_json,
 };
 use registry::{AgentId, Digest, Error, Page, Principal, Result, RevisionNumber, Slice, ToolRef, VersionId};
 
-use super::agent::{require, revision_number};
+use super::agent::{parse_revision_number, require};
 use super::edit::{AgentEdit, bind_visible, is_visible};
 use super::handle::Agents;
 use super::states::require_bytes;
@@ -50,7 +50,7 @@ impl Agents {
     /// again, without a check of its assignments. [`error::Error::AssignmentUnusable`] for the first assignment without a live version,
     /// or whose version has not the pinned digest.
     pub async fn deploy_agent(&self, principal: &Principal, agent: &AgentId) -> Result<AgentRevision, error::Error> {
-        let edit = self.agent_edit(principal, agent);
+        let edit = self.build_edit(principal, agent);
         self.store.write_or_refuse(move |connection| Box::pin(async move { deploy(connection, &edit).await })).await
     }
 
@@ -75,8 +75,8 @@ impl Agents {
             }
         };
         let query = bind_visible(LIST, principal, agent).bind(before).bind(i64::from(page.limit) + 1);
-        let rows = self.store.listing(&principal.organization).await?.rows(query).await?;
-        let deployments = rows.iter().map(deployment).collect::<Result<_>>()?;
+        let rows = self.store.open_listing(&principal.organization).await?.rows(query).await?;
+        let deployments = rows.iter().map(parse_deployment).collect::<Result<_>>()?;
         Ok(Slice::cut(deployments, page, |last: &Deployment| {
             self.store.registry().seal_position(&list, last.number.get().into())
         }))
@@ -172,7 +172,7 @@ async fn find_used_version(
     let Some(row) = query.fetch_optional(&mut *connection).await? else {
         return Ok(Err(AssignmentProblem::ToolUnknown));
     };
-    let (name, constraint) = (parsed(&row, "name")?, &assignment.version_constraint);
+    let (name, constraint) = (parse_column(&row, "name")?, &assignment.version_constraint);
     if get(&row, "deprecated")? {
         return Ok(Err(AssignmentProblem::ToolDeprecated { name }));
     }
@@ -183,7 +183,7 @@ async fn find_used_version(
     };
     let query = Query::new(VERSION).bind(of.organization.as_str()).bind(id.as_str());
     let row = query.fetch_one(connection).await?;
-    let present: Digest = parsed(&row, "component_digest")?;
+    let present: Digest = parse_column(&row, "component_digest")?;
     match assignment.component_digest {
         Some(pinned) if pinned != present => {
             Ok(Err(AssignmentProblem::DigestDiffers { name, version, pinned, present }))
@@ -208,19 +208,19 @@ async fn insert(connection: &mut Connection, edit: &AgentEdit, revision: &AgentR
 
 pub(super) fn read(row: &Row) -> Result<AgentRevision> {
     let content = AgentDraft {
-        system_prompt: parsed(row, "system_prompt")?,
-        tool_exposure: parsed(row, "tool_exposure")?,
-        built_in_tools: json(row, "built_in_tools")?,
-        assignments: json(row, "assignments")?,
-        states: json(row, "states")?,
+        system_prompt: parse_column(row, "system_prompt")?,
+        tool_exposure: parse_column(row, "tool_exposure")?,
+        built_in_tools: read_json(row, "built_in_tools")?,
+        assignments: read_json(row, "assignments")?,
+        states: read_json(row, "states")?,
     };
-    Ok(AgentRevision { deployment: deployment(row)?, content })
+    Ok(AgentRevision { deployment: parse_deployment(row)?, content })
 }
 
-fn deployment(row: &Row) -> Result<Deployment> {
+fn parse_deployment(row: &Row) -> Result<Deployment> {
     Ok(Deployment {
-        number: revision_number(get(row, "revision")?)?,
-        deployed_by: parsed(row, "deployed_by")?,
-        deployed_at: timestamp(row, "deployed_at")?,
+        number: parse_revision_number(get(row, "revision")?)?,
+        deployed_by: parse_column(row, "deployed_by")?,
+        deployed_at: read_timestamp(row, "deployed_at")?,
     })
 }

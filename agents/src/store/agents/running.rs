@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use registry::statements::{Connection, Query, Row, parsed};
+use registry::statements::{Connection, Query, Row, parse_column};
 use registry::{AccountId, AgentId, Principal, Result};
 
 use super::handle::Agents;
@@ -26,14 +26,14 @@ impl Agents {
         reference: &AgentReference,
     ) -> Result<Option<Arc<RunningAgent>>> {
         self.store.registry().tools().drop_changed_tools(&principal.organization).await?;
-        let named = self.agents_named(principal, reference).await?;
+        let named = self.list_agents_named(principal, reference).await?;
         let Some(agent) = choose(&named, &principal.account, reference) else { return Ok(None) };
-        let found = self.any_running_agent(principal, agent).await?;
+        let found = self.read_any_running_agent(principal, agent).await?;
         Ok(found.filter(|running| running.agent.is_visible_to(principal)))
     }
 
     /// Returns all agents of the organisation with a name, for all users.
-    async fn agents_named(&self, principal: &Principal, reference: &AgentReference) -> Result<Arc<[NamedAgent]>> {
+    async fn list_agents_named(&self, principal: &Principal, reference: &AgentReference) -> Result<Arc<[NamedAgent]>> {
         let references = &self.store.0.kept.references;
         let key = (principal.organization.clone(), reference.clone());
         if let Some(found) = references.get(&key) {
@@ -50,7 +50,11 @@ impl Agents {
         Ok(found)
     }
 
-    async fn any_running_agent(&self, principal: &Principal, agent: &AgentId) -> Result<Option<Arc<RunningAgent>>> {
+    async fn read_any_running_agent(
+        &self,
+        principal: &Principal,
+        agent: &AgentId,
+    ) -> Result<Option<Arc<RunningAgent>>> {
         let running = &self.store.0.kept.running;
         let key = (principal.organization.clone(), agent.clone());
         if let Some(found) = running.get(&key) {
@@ -78,11 +82,11 @@ fn choose<'a>(named: &'a [NamedAgent], account: &AccountId, reference: &AgentRef
 }
 
 fn read_named(row: &Row) -> Result<NamedAgent> {
-    let personal_of = match parsed(row, "scope")? {
-        AgentScope::Personal => Some(parsed(row, "author")?),
+    let personal_of = match parse_column(row, "scope")? {
+        AgentScope::Personal => Some(parse_column(row, "author")?),
         AgentScope::Organization => None,
     };
-    Ok(NamedAgent { agent: parsed(row, "agent")?, personal_of })
+    Ok(NamedAgent { agent: parse_column(row, "agent")?, personal_of })
 }
 
 async fn find_running_revision(connection: &mut Connection, agent: &Agent) -> Result<Option<AgentRevision>> {

@@ -1,6 +1,6 @@
 //! The states of drafts.
 
-use registry::statements::{Connection, json, require_changed, require_within, to_json};
+use registry::statements::{Connection, read_json, require_changed, require_within, to_json};
 use registry::{AgentId, Error, Principal, Result};
 
 use super::edit::AgentEdit;
@@ -23,7 +23,7 @@ impl Agents {
     /// Sets a state of the draft of an agent, in place of an earlier state of this name. Its tools are not checked: a deployment
     /// checks them.
     pub async fn set_agent_state(&self, principal: &Principal, agent: &AgentId, state: AgentState) -> Result<()> {
-        let edit = self.agent_edit(principal, agent);
+        let edit = self.build_edit(principal, agent);
         self.store
             .write(move |connection| {
                 Box::pin(async move {
@@ -40,7 +40,7 @@ impl Agents {
 
     /// Removes a state from the draft of an agent.
     pub async fn remove_agent_state(&self, principal: &Principal, agent: &AgentId, state: &StateName) -> Result<()> {
-        let (edit, state) = (self.agent_edit(principal, agent), state.clone());
+        let (edit, state) = (self.build_edit(principal, agent), state.clone());
         self.store
             .write(move |connection| {
                 Box::pin(async move {
@@ -54,7 +54,7 @@ impl Agents {
 
 /// Returns the states of a draft, in the order of their names.
 pub(super) async fn of(connection: &mut Connection, edit: &AgentEdit) -> Result<Vec<AgentState>> {
-    edit.of(LIST).fetch_all(connection).await?.iter().map(|row| json(row, "state")).collect()
+    edit.of(LIST).fetch_all(connection).await?.iter().map(|row| read_json(row, "state")).collect()
 }
 
 /// Fails when stored JSON has too many bytes.

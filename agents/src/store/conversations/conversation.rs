@@ -1,7 +1,8 @@
 //! Conversations of users with agents. A user sees the own conversations with agents that the user sees.
 
 use registry::statements::{
-    Connection, Query, Row, damaged, get, parsed, signed, timestamp, timestamp_option, unsigned,
+    Connection, Query, Row, damaged, get, parse_column, read_optional_timestamp, read_timestamp, read_unsigned,
+    to_signed,
 };
 use registry::{AgentId, ConversationId, Error, InvocationMode, Page, Permission, Principal, Result, Slice, Timestamp};
 
@@ -91,11 +92,11 @@ impl Conversations {
             return Err(Error::NotFound { what: "agent" });
         }
         let list = ["conversations", principal.organization.as_str(), principal.account.as_str(), agent.as_str()];
-        let last = self.store.registry().last_shown(&principal.organization, &list, page, MOST).await?;
-        let before = last.map_or(i64::MAX, signed);
+        let last = self.store.registry().find_last_shown(&principal.organization, &list, page, MOST).await?;
+        let before = last.map_or(i64::MAX, to_signed);
         let query = bind_own(LIST, principal).bind(agent.as_str()).bind(before).bind(i64::from(page.limit) + 1);
-        let rows = self.store.listing(&principal.organization).await?.rows(query).await?;
-        let found = rows.iter().map(|row| Ok((read(row)?, unsigned(row, "sequence")?))).collect::<Result<_>>()?;
+        let rows = self.store.open_listing(&principal.organization).await?.rows(query).await?;
+        let found = rows.iter().map(|row| Ok((read(row)?, read_unsigned(row, "sequence")?))).collect::<Result<_>>()?;
         let token = |(_, sequence): &(Conversation, u64)| self.store.registry().seal_position(&list, *sequence);
         Ok(Slice::cut(found, page, token).map(|(conversation, _)| conversation))
     }
@@ -154,17 +155,17 @@ pub(super) fn read(row: &Row) -> Result<Conversation> {
     let mode: &str = get(row, "mode")?;
     let mode = InvocationMode::ALL.into_iter().find(|known| known.as_str() == mode);
     Ok(Conversation {
-        id: parsed(row, "conversation")?,
-        organization: parsed(row, "organization")?,
-        agent: parsed(row, "agent")?,
-        account: parsed(row, "account")?,
+        id: parse_column(row, "conversation")?,
+        organization: parse_column(row, "organization")?,
+        agent: parse_column(row, "agent")?,
+        account: parse_column(row, "account")?,
         mode: mode.ok_or_else(|| damaged("mode", &"the name is unknown"))?,
         simulation: Simulation {
             unit_test_set_run_id: get(row, "simulation_run_id")?,
             unit_test_id: get(row, "unit_test_id")?,
             run_index: get(row, "run_index")?,
         },
-        started_at: timestamp(row, "started_at")?,
-        ended_at: timestamp_option(row, "ended_at")?,
+        started_at: read_timestamp(row, "started_at")?,
+        ended_at: read_optional_timestamp(row, "ended_at")?,
     })
 }

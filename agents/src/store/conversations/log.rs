@@ -1,7 +1,8 @@
 //! The log of a conversation: the calls by its turns whose results a later interaction sees, and the status of such a call.
 
 use registry::statements::{
-    FoundRecord, Listing, Query, Statement, begin_statement_of, fit_page, get, read_whole, signed, timestamp, unsigned,
+    FoundRecord, Listing, Query, Statement, begin_statement_of, fit_page, get, read_timestamp, read_unsigned,
+    read_whole, to_signed,
 };
 use registry::{InteractionId, InvocationId, OrganizationId, Page, Record, Result, Slice, TurnId};
 
@@ -34,15 +35,15 @@ impl Conversations {
     ) -> Result<Slice<Record>> {
         let Conversation { id, organization, .. } = conversation;
         let list = ["log", organization.as_str(), id.as_str(), interaction.map_or("", InteractionId::as_str)];
-        let mut listing = self.store.listing(organization).await?;
+        let mut listing = self.store.open_listing(organization).await?;
         let mut statement = begin_statement_of(organization, OF_CONVERSATION);
         statement.bind(" AND s.conversation_id = ?", id.as_str());
         match interaction {
             Some(interaction) => statement.bind(" AND (f.persisted = 1 OR s.interaction_id = ?)", interaction.as_str()),
             None => statement.push(" AND f.persisted = 1"),
         }
-        if let Some(after) = self.store.registry().last_shown(organization, &list, page, MOST).await? {
-            statement.bind(" AND s.rowid > ?", signed(after));
+        if let Some(after) = self.store.registry().find_last_shown(organization, &list, page, MOST).await? {
+            statement.bind(" AND s.rowid > ?", to_signed(after));
         }
         statement.bind(" ORDER BY s.rowid LIMIT ?", i64::from(page.limit) + 1);
         let found = read_found(&mut listing, statement).await?;
@@ -64,10 +65,10 @@ impl Conversations {
         let end = match get::<Option<i64>>(&row, "succeeded")? {
             None => None,
             Some(succeeded) => {
-                Some(RunStatusEnd { succeeded: succeeded == 1, duration_ms: unsigned(&row, "duration_ms")? })
+                Some(RunStatusEnd { succeeded: succeeded == 1, duration_ms: read_unsigned(&row, "duration_ms")? })
             }
         };
-        Ok(Some(RunStatus { started_at: timestamp(&row, "started_at")?, end }))
+        Ok(Some(RunStatus { started_at: read_timestamp(&row, "started_at")?, end }))
     }
 }
 

@@ -1,7 +1,8 @@
 //! Turns of conversations. A turn is inserted once and never changed; turns with the same tools share the row of these.
 
 use registry::statements::{
-    Connection, Query, Row, damaged, get, json, parsed, parsed_option, require_within, timestamp, to_json,
+    Connection, Query, Row, damaged, get, parse_column, parse_optional_column, read_json, read_timestamp,
+    require_within, to_json,
 };
 use registry::{ConversationId, Digest, InteractionId, Principal, Result, Timestamp, TurnId};
 
@@ -10,7 +11,7 @@ use super::handle::Conversations;
 use crate::domain::agents::TurnState;
 use crate::domain::conversations::{NewTurn, PresentedTool, Turn, TurnPlace};
 use crate::error::Error;
-use crate::store::agents::agent::revision_number;
+use crate::store::agents::agent::parse_revision_number;
 use crate::store::agents::states::require_bytes;
 
 const FIND: &str = concat!(
@@ -118,7 +119,7 @@ async fn find_last(
     let Some(row) = query.fetch_optional(connection).await? else { return Ok(None) };
     Ok(Some(LastTurn {
         number: get(&row, "number")?,
-        interaction: parsed(&row, "interaction")?,
+        interaction: parse_column(&row, "interaction")?,
         state: get(&row, "state")?,
         state_transition_index: index(&row, "state_transition_index")?,
         tool_call_round_index: index(&row, "tool_call_round_index")?,
@@ -156,23 +157,25 @@ async fn insert(connection: &mut Connection, turn: &Turn, number: i64, tools: St
 }
 
 fn read(row: &Row) -> Result<Turn> {
-    let state = match parsed_option(row, "state")? {
+    let state = match parse_optional_column(row, "state")? {
         None => None,
-        Some(name) => {
-            Some(TurnState { name, state_type: parsed(row, "state_type")?, list: parsed_option(row, "spec_list")? })
-        }
+        Some(name) => Some(TurnState {
+            name,
+            state_type: parse_column(row, "state_type")?,
+            list: parse_optional_column(row, "spec_list")?,
+        }),
     };
     Ok(Turn {
-        id: parsed(row, "turn")?,
+        id: parse_column(row, "turn")?,
         conversation: conversation::read(row)?,
-        interaction: parsed(row, "interaction")?,
-        agent_slug: parsed(row, "agent_slug")?,
-        revision: revision_number(get(row, "agent_revision")?)?,
+        interaction: parse_column(row, "interaction")?,
+        agent_slug: parse_column(row, "agent_slug")?,
+        revision: parse_revision_number(get(row, "agent_revision")?)?,
         state,
         state_transition_index: index(row, "state_transition_index")?,
         tool_call_round_index: index(row, "tool_call_round_index")?,
-        tools: json(row, "tools")?,
-        began_at: timestamp(row, "began_at")?,
+        tools: read_json(row, "tools")?,
+        began_at: read_timestamp(row, "began_at")?,
     })
 }
 

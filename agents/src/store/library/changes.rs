@@ -13,7 +13,7 @@ const HAS_READERS: &str = "SELECT 1 AS found FROM library_shares WHERE organizat
     LIMIT 1";
 
 /// The change of the items of a family; `None` for items that no server keeps.
-const fn change_of(family: LibraryFamily) -> Option<ChangeKind> {
+const fn find_change(family: LibraryFamily) -> Option<ChangeKind> {
     match family {
         LibraryFamily::Prompts | LibraryFamily::Artifacts | LibraryFamily::Skills => Some(ChangeKind::Library),
         LibraryFamily::Rules => Some(ChangeKind::Rules),
@@ -24,7 +24,7 @@ const fn change_of(family: LibraryFamily) -> Option<ChangeKind> {
 impl LibraryShelf {
     /// Announces the present state of an item to those who see it: before a change, and after one.
     pub async fn announce(&self, connection: &mut Connection, item: &LibraryItemId) -> Result<()> {
-        let Some(kind) = change_of(self.family) else { return Ok(()) };
+        let Some(kind) = find_change(self.family) else { return Ok(()) };
         let organization = &self.scope.organization;
         let query = Query::new(HAS_READERS).bind(organization.as_str()).bind(item.as_str());
         let has_readers = query.fetch_optional(&mut *connection).await?.is_some();

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use registry::Result;
-use registry::statements::{Row, damaged, get, json, to_json, unsigned};
+use registry::statements::{Row, damaged, get, read_json, read_unsigned, to_json};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -51,10 +51,10 @@ impl StoredFields {
 
 /// Reads the fields of an item or of a revision, with the content if the row has it.
 pub(super) fn read_fields(row: &Row, family: LibraryFamily) -> Result<(Map<String, Value>, u64)> {
-    let mut body: Map<String, Value> = json(row, "body")?;
+    let mut body: Map<String, Value> = read_json(row, "body")?;
     if let (Some(field), Some(content)) = (family.content_field(), get::<Option<&str>>(row, "content")?) {
         let content = serde_json::from_str(content).map_err(|error| damaged("content", &error))?;
         body.insert(field.to_owned(), content);
     }
-    Ok((body, unsigned(row, "content_bytes")?))
+    Ok((body, read_unsigned(row, "content_bytes")?))
 }

@@ -15,17 +15,17 @@ const LEARNED_TEXTS: &str = "SELECT words FROM library_index WHERE organization 
 
 impl AgentStore {
     /// The embedder for the memories of an organisation: the configured one, or the model that learned from its memories.
-    pub(super) async fn embedder(&self, organization: &OrganizationId) -> Result<Arc<dyn Embedder>> {
+    pub(super) async fn choose_embedder(&self, organization: &OrganizationId) -> Result<Arc<dyn Embedder>> {
         if let Some(configured) = &self.0.config.embedder {
             return Ok(configured.clone());
         }
         let row = Query::new(LEARNED).bind(organization.as_str()).fetch_optional(self.readers()).await?;
         let generation = row.map(|row| get(&row, "learned")).transpose()?.unwrap_or_default();
-        Ok(self.corpus_model(organization, generation).await?)
+        Ok(self.read_corpus_model(organization, generation).await?)
     }
 
     /// Returns a model, which learns now unless it is in memory.
-    pub(super) async fn corpus_model(
+    pub(super) async fn read_corpus_model(
         &self,
         organization: &OrganizationId,
         generation: i64,
@@ -39,7 +39,7 @@ impl AgentStore {
             return Ok(model);
         }
         let query = Query::new(LEARNED_TEXTS).bind(organization.as_str()).bind(LEARNED_TEXTS_MAX);
-        let rows = self.listing(organization).await?.rows(query).await?;
+        let rows = self.open_listing(organization).await?.rows(query).await?;
         let learn = move || {
             let texts = rows.iter().map(|row| get(row, "words")).collect::<Result<Vec<String>>>()?;
             Ok(Arc::new(CorpusModel::learn(generation, &texts)))

@@ -1,6 +1,6 @@
 //! Links to artifacts, the artifacts that they lead to, and artifacts that the whole organisation reads.
 
-use registry::statements::{Query, unsigned};
+use registry::statements::{Query, read_unsigned};
 use registry::{Error, LibraryItemId, OrganizationId, Result};
 use serde_json::Value;
 
@@ -26,7 +26,7 @@ const IS_PUBLIC: &str = "is_public";
 
 impl Library {
     /// Returns the token of a link to an artifact that the caller has read.
-    pub fn download_of(&self, item: &LibraryItemId) -> Result<DownloadToken> {
+    pub fn sign_download(&self, item: &LibraryItemId) -> Result<DownloadToken> {
         let organization = self.scope.organization.clone();
         let download = Download { organization, item: item.clone(), expires_at: self.now().after(LIFETIME) };
         let token = download.sign(&self.store.registry().derive_key(PURPOSE));
@@ -35,7 +35,7 @@ impl Library {
 
     /// Finds an artifact that its owner shares with the whole organisation.
     pub async fn artifact_of_organization(&self, item: &LibraryItemId) -> Result<Option<LibraryItem>> {
-        let found = self.store.artifact(&self.scope.organization, item).await?;
+        let found = self.store.read_artifact(&self.scope.organization, item).await?;
         Ok(found.filter(is_open))
     }
 
@@ -43,7 +43,7 @@ impl Library {
     pub async fn artifact_revision_of_organization(&self, item: &LibraryItemId) -> Result<Option<u64>> {
         let query = Query::new(OPEN_REVISION).bind(self.scope.organization.as_str()).bind(item.as_str());
         let row = query.fetch_optional(self.store.readers()).await?;
-        row.map(|row| unsigned(&row, "revision")).transpose()
+        row.map(|row| read_unsigned(&row, "revision")).transpose()
     }
 }
 
@@ -54,7 +54,7 @@ impl AgentStore {
     pub async fn downloaded(&self, token: &DownloadToken) -> Result<Option<LibraryItem>, error::Error> {
         let Some(download) = Download::read(token, &self.registry().derive_key(PURPOSE)) else { return Ok(None) };
         let Download { organization, item, expires_at } = download;
-        let artifact = self.artifact(&organization, &item).await?;
+        let artifact = self.read_artifact(&organization, &item).await?;
         if expires_at <= self.clock().now() && !self.is_published(&organization, artifact.as_ref()).await? {
             return Err(error::Error::DownloadExpired);
         }
@@ -69,7 +69,7 @@ impl AgentStore {
         }
     }
 
-    async fn artifact(&self, organization: &OrganizationId, item: &LibraryItemId) -> Result<Option<LibraryItem>> {
+    async fn read_artifact(&self, organization: &OrganizationId, item: &LibraryItemId) -> Result<Option<LibraryItem>> {
         let query = Query::new(ARTIFACT).bind(organization.as_str()).bind(item.as_str());
         query.fetch_optional(self.readers()).await?.as_ref().map(read).transpose()
     }

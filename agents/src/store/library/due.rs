@@ -69,7 +69,7 @@ struct Advanced<'a> {
 
 impl AgentStore {
     /// The time on the clock of the database, which is the same for all of its servers.
-    pub async fn database_time(&self) -> Result<Timestamp> {
+    pub async fn read_database_time(&self) -> Result<Timestamp> {
         let now = Query::new(TIME).fetch_column("now", self.readers()).await?;
         Ok(Timestamp::from_milliseconds(now))
     }

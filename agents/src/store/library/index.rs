@@ -3,8 +3,8 @@
 //! The index changes in the transaction of its item. Each change of it within a scope has a position, by which servers find what they
 //! have not read: the row of the scope is locked until the commit, so that positions become visible in their order.
 
-use registry::statements::{Connection, Query, signed};
-use registry::{LibraryItemId, Result, Timestamp, words};
+use registry::statements::{Connection, Query, to_signed};
+use registry::{LibraryItemId, Result, Timestamp, extract_words};
 use serde_json::{Map, Value};
 
 use crate::domain::library::LibraryScope;
@@ -40,13 +40,18 @@ pub(super) struct IndexEntry {
 
 impl IndexEntry {
     pub fn new(item: &LibraryItemId, body: &Map<String, Value>, updated_at: Timestamp) -> Self {
-        Self { item: item.clone(), words: words(&searched_text(body)), importance: importance(body), updated_at }
+        Self {
+            item: item.clone(),
+            words: extract_words(&build_searched_text(body)),
+            importance: read_importance(body),
+            updated_at,
+        }
     }
 
     /// Writes the entry in place of an older one.
     pub async fn write(&self, scope: &LibraryScope, connection: &mut Connection) -> Result<()> {
         let change = next_changes(scope, 1, connection).await?;
-        let query = in_scope(ADD_TO_INDEX, scope).bind(self.item.as_str()).bind(change).bind(self.words.as_str());
+        let query = bind_scope(ADD_TO_INDEX, scope).bind(self.item.as_str()).bind(change).bind(self.words.as_str());
         query.bind(self.importance).bind(self.updated_at.as_milliseconds()).execute(&mut *connection).await?;
         Query::new(COUNT_CHANGE).bind(scope.organization.as_str()).execute(connection).await?;
         Ok(())
@@ -60,23 +65,23 @@ pub(super) async fn remove_from_index(
     connection: &mut Connection,
 ) -> Result<()> {
     let change = next_changes(scope, 1, connection).await?;
-    in_scope(REMOVE_FROM_INDEX, scope).bind(item.as_str()).bind(change).execute(connection).await?;
+    bind_scope(REMOVE_FROM_INDEX, scope).bind(item.as_str()).bind(change).execute(connection).await?;
     Ok(())
 }
 
 /// Takes positions for this many changes. Returns the last one.
 pub(super) async fn next_changes(scope: &LibraryScope, count: u64, connection: &mut Connection) -> Result<i64> {
-    in_scope(NEXT_CHANGE, scope).bind(signed(count)).fetch_column("changes", connection).await
+    bind_scope(NEXT_CHANGE, scope).bind(to_signed(count)).fetch_column("changes", connection).await
 }
 
 /// Binds a scope as `$1` to `$3`.
-pub(super) fn in_scope(statement: &'static str, scope: &LibraryScope) -> Query {
+pub(super) fn bind_scope(statement: &'static str, scope: &LibraryScope) -> Query {
     let query = Query::new(statement).bind(scope.organization.as_str()).bind(scope.account.as_str());
     query.bind(scope.stored_app())
 }
 
 /// The text of a memory that is searched, a field a line.
-pub(super) fn searched_text(body: &Map<String, Value>) -> String {
+pub(super) fn build_searched_text(body: &Map<String, Value>) -> String {
     let fields = SEARCHED_FIELDS.iter().filter_map(|field| body.get(*field));
     let texts = fields.flat_map(|value| match value {
         Value::Array(texts) => texts.iter().filter_map(Value::as_str).collect(),
@@ -86,7 +91,7 @@ pub(super) fn searched_text(body: &Map<String, Value>) -> String {
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "the number is within 0 and IMPORTANCE_MAX")]
-fn importance(body: &Map<String, Value>) -> i64 {
+fn read_importance(body: &Map<String, Value>) -> i64 {
     let importance = body.get("importance").and_then(Value::as_f64).unwrap_or_default();
     (importance.clamp(0.0, 1.0) * IMPORTANCE_MAX) as i64
 }
@@ -104,7 +109,7 @@ mod tests {
             "importance": 0.25,
         });
         let memory = memory.as_object().unwrap();
-        assert_eq!((searched_text(memory).as_str(), importance(memory)), ("one\nfour\ntwo\nthree", 250_000));
-        assert_eq!((searched_text(&Map::new()).as_str(), importance(&Map::new())), ("", 0));
+        assert_eq!((build_searched_text(memory).as_str(), read_importance(memory)), ("one\nfour\ntwo\nthree", 250_000));
+        assert_eq!((build_searched_text(&Map::new()).as_str(), read_importance(&Map::new())), ("", 0));
     }
 }

@@ -1,13 +1,14 @@
 //! Creating, reading, changing, sharing and deleting items of the Library.
 
 use registry::statements::{
-    Connection, Query, Row, get, parsed, parsed_option, require_changed, signed, timestamp, to_json, unsigned,
+    Connection, Query, Row, get, parse_column, parse_optional_column, read_timestamp, read_unsigned, require_changed,
+    to_json, to_signed,
 };
 use registry::{Error, LibraryItemId, Result, Timestamp, UserId};
 
 use super::content::{StoredFields, read_fields};
 use super::index::{IndexEntry, remove_from_index};
-use super::revisions::{drop_revisions, keep_revision, revision_query};
+use super::revisions::{drop_revisions, keep_revision, query_revision};
 use super::shelf::{LibraryShelf, is_of_shelf};
 use super::usage::{LibraryLimits, LibraryUsage};
 use crate::domain::library::{LibraryContent, LibraryFamily, LibraryItem, LibraryScope, Provenance};
@@ -97,7 +98,7 @@ impl Library {
     /// Creates an item. [`Error::Exists`] when another live item of the family has the key, [`error::Error::LibraryFull`] and
     /// [`Error::TooMany`] at the limits of the user and of the organisation.
     pub async fn create(&self, family: LibraryFamily, content: LibraryContent) -> Result<LibraryItem, error::Error> {
-        let write = self.revision(family, LibraryItemId::new(self.store.clock()), content)?;
+        let write = self.build_write(family, LibraryItemId::new(self.store.clock()), content)?;
         let limits = LibraryLimits::of(self.store.config());
         self.store
             .write_or_refuse(move |connection| {
@@ -135,15 +136,15 @@ impl Library {
         if present.revision == revision {
             return Ok(Some(present));
         }
-        let query = revision_query(&self.scope.organization, item, revision);
+        let query = query_revision(&self.scope.organization, item, revision);
         let Some(row) = query.fetch_optional(self.store.readers()).await? else { return Ok(None) };
         let (body, content_bytes) = read_fields(&row, family)?;
         Ok(Some(LibraryItem {
             body,
             content_bytes,
-            revision: unsigned(&row, "revision")?,
-            provenance: provenance(&row)?,
-            updated_at: timestamp(&row, "written_at")?,
+            revision: read_unsigned(&row, "revision")?,
+            provenance: parse_provenance(&row)?,
+            updated_at: read_timestamp(&row, "written_at")?,
             ..present
         }))
     }
@@ -152,7 +153,7 @@ impl Library {
     pub async fn revision_and_key(&self, family: LibraryFamily, item: &LibraryItemId) -> Result<Option<(u64, String)>> {
         let query = self.shelf(family).query(REVISION).bind(item.as_str());
         let row = query.fetch_optional(self.store.readers()).await?;
-        row.map(|row| Ok((unsigned(&row, "revision")?, get::<Option<String>>(&row, "key")?.unwrap_or_default())))
+        row.map(|row| Ok((read_unsigned(&row, "revision")?, get::<Option<String>>(&row, "key")?.unwrap_or_default())))
             .transpose()
     }
 
@@ -175,7 +176,7 @@ impl Library {
         revision: u64,
         content: LibraryContent,
     ) -> Result<LibraryItem, error::Error> {
-        let write = self.revision(family, item.clone(), content)?;
+        let write = self.build_write(family, item.clone(), content)?;
         let limits = LibraryLimits::of(self.store.config());
         self.store
             .write_or_refuse(move |connection| {
@@ -188,7 +189,7 @@ impl Library {
                     if keeps_revisions(family) {
                         keep_revision(connection, &write.shelf, &write.item, revision).await?;
                     }
-                    let query = write.query(UPDATE)?.bind(signed(revision));
+                    let query = write.query(UPDATE)?.bind(to_signed(revision));
                     if query.execute(&mut *connection).await? == 0 {
                         return Err(error::Error::Changed { what: "item" });
                     }
@@ -253,7 +254,7 @@ impl Library {
         LibraryShelf { scope: self.scope.clone(), family }
     }
 
-    fn revision(&self, family: LibraryFamily, item: LibraryItemId, content: LibraryContent) -> Result<Write> {
+    fn build_write(&self, family: LibraryFamily, item: LibraryItemId, content: LibraryContent) -> Result<Write> {
         content.require_storable()?;
         let (shelf, provenance) = (self.shelf(family), self.provenance.clone());
         Ok(Write { shelf, item, content, provenance, now: self.store.clock().now() })
@@ -314,28 +315,28 @@ async fn require_own(connection: &mut Connection, shelf: &LibraryShelf, item: &L
 
 pub(super) fn read(row: &Row) -> Result<LibraryItem> {
     let app: &str = get(row, "app")?;
-    let family = parsed(row, "family")?;
+    let family = parse_column(row, "family")?;
     let (body, content_bytes) = read_fields(row, family)?;
     Ok(LibraryItem {
-        id: parsed(row, "item")?,
+        id: parse_column(row, "item")?,
         family,
-        owner: parsed(row, "owner")?,
-        app: if app.is_empty() { None } else { Some(parsed(row, "app")?) },
+        owner: parse_column(row, "owner")?,
+        app: if app.is_empty() { None } else { Some(parse_column(row, "app")?) },
         body,
         content_bytes,
-        revision: unsigned(row, "revision")?,
-        provenance: provenance(row)?,
-        created_at: timestamp(row, "created_at")?,
-        updated_at: timestamp(row, "updated_at")?,
+        revision: read_unsigned(row, "revision")?,
+        provenance: parse_provenance(row)?,
+        created_at: read_timestamp(row, "created_at")?,
+        updated_at: read_timestamp(row, "updated_at")?,
     })
 }
 
 /// Reads the origin of a revision.
-fn provenance(row: &Row) -> Result<Provenance> {
+fn parse_provenance(row: &Row) -> Result<Provenance> {
     Ok(Provenance {
-        invocation: parsed_option(row, "invocation")?,
-        agent: parsed_option(row, "agent")?,
-        workflow: parsed_option(row, "workflow")?,
+        invocation: parse_optional_column(row, "invocation")?,
+        agent: parse_optional_column(row, "agent")?,
+        workflow: parse_optional_column(row, "workflow")?,
         is_trusted: get(row, "is_trusted")?,
     })
 }

@@ -1,6 +1,6 @@
 //! Listing items of the Library, newest first: those of the user, and those that others share with the user.
 
-use registry::statements::{Row, get, parsed, to_json, unsigned};
+use registry::statements::{Row, get, parse_column, read_unsigned, to_json};
 use registry::{LibraryItemId, Result};
 
 use super::content::listed_columns;
@@ -69,7 +69,7 @@ impl Library {
         range: LibraryRange,
     ) -> Result<Vec<LibraryItem>> {
         require_no_nul(filter.label.iter().chain(&filter.tags))?;
-        let mut listing = self.store.listing(&self.scope.organization).await?;
+        let mut listing = self.store.open_listing(&self.scope.organization).await?;
         let query = self.shelf(family).query(LIST).bind(filter.label.clone()).bind(to_json(&filter.tags)?);
         let rows = listing.rows(query.bind(i64::from(range.limit)).bind(i64::from(range.offset))).await?;
         rows.iter().map(read).collect()
@@ -83,7 +83,7 @@ impl Library {
         limit: u32,
     ) -> Result<Vec<LibraryItem>> {
         let before = after.map_or(AFTER_ALL, LibraryItemId::as_str);
-        let mut listing = self.store.listing(&self.scope.organization).await?;
+        let mut listing = self.store.open_listing(&self.scope.organization).await?;
         let query = self.shelf(family).query(PAGE).bind("").bind(before).bind(i64::from(limit));
         let rows = listing.rows(query).await?;
         rows.iter().map(read).collect()
@@ -96,13 +96,13 @@ impl Library {
         }
         let query = self.shelf(family).query(IDS).bind(prefix).bind(format!("{prefix}{AFTER_ALL}"));
         let rows = query.bind(i64::from(limit)).fetch_all(self.store.readers()).await?;
-        rows.iter().map(|row| parsed(row, "item")).collect()
+        rows.iter().map(|row| parse_column(row, "item")).collect()
     }
 
     /// Returns a text that changes with the items that [`Library::list`] would list without a filter. It reads two numbers.
     pub async fn fingerprint(&self, family: LibraryFamily) -> Result<String> {
         let rows = self.shelf(family).query(CHANGES).fetch_all(self.store.readers()).await?;
-        let part = |row: &Row| Ok(format!("{} {}", get::<&str>(row, "app")?, unsigned(row, "changes")?));
+        let part = |row: &Row| Ok(format!("{} {}", get::<&str>(row, "app")?, read_unsigned(row, "changes")?));
         Ok(rows.iter().map(part).collect::<Result<Vec<_>>>()?.join(" "))
     }
 }

@@ -1,6 +1,6 @@
 //! Earlier revisions of skills and prompts.
 
-use registry::statements::{Connection, Query, signed};
+use registry::statements::{Connection, Query, to_signed};
 use registry::{LibraryItemId, OrganizationId, Result};
 
 use super::shelf::{LibraryShelf, is_of_shelf};
@@ -26,8 +26,8 @@ const DROP_ALL: &str = "DELETE FROM library_revisions WHERE organization = $1 AN
 const FIND_REVISION: &str = "SELECT * FROM library_revisions WHERE organization = $1 AND item = $2 AND revision = $3";
 
 /// Selects an earlier revision of an item.
-pub(super) fn revision_query(organization: &OrganizationId, item: &LibraryItemId, revision: u64) -> Query {
-    Query::new(FIND_REVISION).bind(organization.as_str()).bind(item.as_str()).bind(signed(revision))
+pub(super) fn query_revision(organization: &OrganizationId, item: &LibraryItemId, revision: u64) -> Query {
+    Query::new(FIND_REVISION).bind(organization.as_str()).bind(item.as_str()).bind(to_signed(revision))
 }
 
 /// Deletes the earlier revisions of a deleted item, whose bytes are free then.
@@ -47,8 +47,8 @@ pub(super) async fn keep_revision(
     item: &LibraryItemId,
     revision: u64,
 ) -> Result<()> {
-    shelf.query(KEEP_REVISION).bind(item.as_str()).bind(signed(revision)).execute(&mut *connection).await?;
+    shelf.query(KEEP_REVISION).bind(item.as_str()).bind(to_signed(revision)).execute(&mut *connection).await?;
     let query = Query::new(DROP_REVISIONS).bind(shelf.scope.organization.as_str()).bind(item.as_str());
-    query.bind(signed(revision.saturating_sub(REVISIONS_MAX))).execute(connection).await?;
+    query.bind(to_signed(revision.saturating_sub(REVISIONS_MAX))).execute(connection).await?;
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! The rules that the server enforces: those that a user wrote, and no model.
 
-use registry::statements::{Query, get, parsed, to_json};
+use registry::statements::{Query, get, parse_column, to_json};
 use registry::{ApiName, Result, ToolId};
 
 use super::item::{Library, read};
@@ -25,7 +25,7 @@ impl Library {
         for row in query.fetch_all(self.store.readers()).await? {
             let found: &str = get(&row, "name")?;
             let Some(api) = name.strip_prefix(found).and_then(|rest| rest.strip_prefix('_')) else { return Ok(true) };
-            let tool: ToolId = parsed(&row, "tool")?;
+            let tool: ToolId = parse_column(&row, "tool")?;
             let highest = self.store.registry().versions().highest_version(organization, &tool).await?;
             let has_api =
                 |api: &ApiName| highest.as_ref().is_some_and(|highest| highest.settings.apis.contains_key(api));
@@ -37,7 +37,7 @@ impl Library {
     }
 
     /// Returns the rules that the user wrote, the newest, at most `limit`.
-    pub async fn trusted_rules(&self, limit: u32) -> Result<Vec<LibraryItem>> {
+    pub async fn list_trusted_rules(&self, limit: u32) -> Result<Vec<LibraryItem>> {
         let query = Query::new(TRUSTED_RULES).bind(self.scope.organization.as_str()).bind(self.scope.account.as_str());
         let query = query.bind(self.scope.stored_app()).bind(true).bind(i64::from(limit));
         query.fetch_all(self.store.readers()).await?.iter().map(read).collect()

@@ -1,7 +1,7 @@
 //! Runs that items of the Library started, and that failed or were cancelled. The row of such a run names its item until the item has
 //! the end of the run, so that no end is lost with a server.
 
-use registry::statements::{Query, Row, get, parsed, timestamp};
+use registry::statements::{Query, Row, get, parse_column, read_timestamp};
 use registry::{AgentRunId, Result, Timestamp};
 
 use super::content::StoredFields;
@@ -42,7 +42,7 @@ impl AgentStore {
     pub async fn report_ended_run(&self, report: Report<'_>) -> Result<bool> {
         let Some(row) = Query::new(ENDED_RUN).fetch_optional(self.readers()).await? else { return Ok(false) };
         let (organization, run): (String, String) = (get(&row, "organization")?, get(&row, "agent_run")?);
-        let change = change_of_item(self, &row, report).await?;
+        let change = build_change(self, &row, report).await?;
         self.write(move |connection| {
             Box::pin(async move {
                 if let Some(change) = change
@@ -61,7 +61,7 @@ impl AgentStore {
 }
 
 /// The change of the item of a run. `None` for an item that is gone or damaged, too: nobody expects the end of its run.
-async fn change_of_item(store: &AgentStore, row: &Row, report: Report<'_>) -> Result<Option<Query>> {
+async fn build_change(store: &AgentStore, row: &Row, report: Report<'_>) -> Result<Option<Query>> {
     let (organization, item): (&str, &str) = (get(row, "organization")?, get(row, "item")?);
     let query = Query::new(ITEM_OF_RUN).bind(organization).bind(item);
     let Some(found) = query.fetch_optional(store.readers()).await? else { return Ok(None) };
@@ -82,9 +82,9 @@ async fn change_of_item(store: &AgentStore, row: &Row, report: Report<'_>) -> Re
 
 fn read_run(row: &Row) -> Result<EndedRun> {
     Ok(EndedRun {
-        id: parsed(row, "agent_run")?,
-        state: parsed(row, "state")?,
+        id: parse_column(row, "agent_run")?,
+        state: parse_column(row, "state")?,
         document: get(row, "document")?,
-        ended_at: timestamp(row, "ended_at")?,
+        ended_at: read_timestamp(row, "ended_at")?,
     })
 }

@@ -5,11 +5,11 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
-use registry::statements::{Row, damaged, get, parsed, to_json};
-use registry::{LibraryItemId, Result, off_the_runtime, words};
+use registry::statements::{Row, damaged, get, parse_column, to_json};
+use registry::{LibraryItemId, Result, extract_words, off_the_runtime};
 use tokio::time::timeout;
 
-use super::index::in_scope;
+use super::index::bind_scope;
 use super::item::{Library, read};
 use crate::domain::library::{LibraryFamily, MemoryResult, MemoryResults};
 use crate::embeddings::{EmbedFailure, Embedder, Vector};
@@ -32,14 +32,15 @@ const FOUND_ITEMS: &str = "SELECT * FROM library_items
 impl Library {
     /// Finds memories of the user by words and by meaning.
     pub async fn search_memories(&self, query: &str, limit: u32) -> Result<MemoryResults> {
-        let embedder = self.store.embedder(&self.scope.organization).await?;
-        let (vector, shared) = tokio::join!(vector_of(&*embedder, query), self.present_index(&embedder));
+        let embedder = self.store.choose_embedder(&self.scope.organization).await?;
+        let (vector, shared) = tokio::join!(embed_query(&*embedder, query), self.present_index(&embedder));
         let (semantic, vector) = vector.map_or((None, None), |vector| (Some(embedder.kind()), vector));
         let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-        let wanted = Wanted { words: distinct_words(query), vector, similarity_min: embedder.similarity_min(), limit };
+        let wanted =
+            Wanted { words: list_distinct_words(query), vector, similarity_min: embedder.similarity_min(), limit };
         let shared = shared?;
         let (found, corrections) = off_the_runtime(move || Ok(shared.index.read().search(&wanted))).await?;
-        Ok(MemoryResults { items: self.items_of(found).await?, semantic, corrections })
+        Ok(MemoryResults { items: self.read_items(found).await?, semantic, corrections })
     }
 
     /// Returns the index of the scope with all committed changes.
@@ -49,15 +50,15 @@ impl Library {
         let _reading = shared.reading.lock().await;
         loop {
             let seen = shared.index.read().seen();
-            let query = in_scope(INDEX_CHANGES, &self.scope).bind(seen).bind(CHANGES_PAGE);
-            let rows = self.store.listing(&self.scope.organization).await?.rows(query).await?;
+            let query = bind_scope(INDEX_CHANGES, &self.scope).bind(seen).bind(CHANGES_PAGE);
+            let rows = self.store.open_listing(&self.scope.organization).await?.rows(query).await?;
             if rows.is_empty() {
                 break;
             }
             let is_last = rows.len() < usize::try_from(CHANGES_PAGE).unwrap_or(usize::MAX);
             let (applied, embedder) = (shared.clone(), embedder.clone());
             off_the_runtime(move || {
-                let changes = rows.iter().map(|row| change(row, &*embedder)).collect::<Result<_>>()?;
+                let changes = rows.iter().map(|row| parse_change(row, &*embedder)).collect::<Result<_>>()?;
                 applied.index.write().apply(changes);
                 Ok(())
             })
@@ -71,7 +72,7 @@ impl Library {
     }
 
     /// Reads the items that were found, but for those that were deleted meanwhile.
-    async fn items_of(&self, found: Vec<FoundMemory>) -> Result<Vec<MemoryResult>> {
+    async fn read_items(&self, found: Vec<FoundMemory>) -> Result<Vec<MemoryResult>> {
         if found.is_empty() {
             return Ok(Vec::new());
         }
@@ -88,7 +89,7 @@ impl Library {
 }
 
 /// The vector of a query. An error, after which the search goes on without it, is only logged.
-async fn vector_of(embedder: &dyn Embedder, query: &str) -> Option<Option<Vector>> {
+async fn embed_query(embedder: &dyn Embedder, query: &str) -> Option<Option<Vector>> {
     let late = || EmbedFailure::Unavailable { reason: format!("no answer within {QUERY_VECTOR_TIME_MAX:?}") };
     let embedded = timeout(QUERY_VECTOR_TIME_MAX, embedder.embed(vec![query.to_owned()])).await;
     match embedded.unwrap_or_else(|_| Err(late())) {
@@ -100,20 +101,20 @@ async fn vector_of(embedder: &dyn Embedder, query: &str) -> Option<Option<Vector
     }
 }
 
-fn distinct_words(query: &str) -> Vec<String> {
-    let words = words(query);
+fn list_distinct_words(query: &str) -> Vec<String> {
+    let words = extract_words(query);
     let mut seen = BTreeSet::new();
     let distinct = words.split_whitespace().filter(|word| seen.insert(*word));
     distinct.take(QUERY_WORDS_MAX).map(ToOwned::to_owned).collect()
 }
 
-fn change(row: &Row, embedder: &dyn Embedder) -> Result<IndexChange> {
+fn parse_change(row: &Row, embedder: &dyn Embedder) -> Result<IndexChange> {
     let model: Option<&str> = get(row, "model")?;
-    let memory = model.map(|model| memory(row, embedder.reads(model))).transpose()?;
-    Ok(IndexChange { item: parsed(row, "item")?, position: get(row, "change")?, memory })
+    let memory = model.map(|model| parse_memory(row, embedder.reads(model))).transpose()?;
+    Ok(IndexChange { item: parse_column(row, "item")?, position: get(row, "change")?, memory })
 }
 
-fn memory(row: &Row, has_vector: bool) -> Result<IndexedMemory> {
+fn parse_memory(row: &Row, has_vector: bool) -> Result<IndexedMemory> {
     let vector: Option<&[u8]> = get(row, "vector")?;
     let vector = vector
         .filter(|_| has_vector)

@@ -1,7 +1,7 @@
 //! The bytes and the rows that owners and organisations have in the Library. Triggers of the database keep the numbers, whoever writes.
 
 use registry::Result;
-use registry::statements::{Connection, Query, get, require_within, unsigned};
+use registry::statements::{Connection, Query, get, read_unsigned, require_within};
 
 use super::shelf::LibraryShelf;
 use crate::config::StoreConfig;
@@ -64,7 +64,7 @@ impl LibraryUsage {
         let mut usage = Self::default();
         for row in query.fetch_all(connection).await? {
             let index = usize::from(get::<&str>(&row, "owner")?.is_empty());
-            (usage.items[index], usage.bytes[index]) = (unsigned(&row, "items")?, unsigned(&row, "bytes")?);
+            (usage.items[index], usage.bytes[index]) = (read_unsigned(&row, "items")?, read_unsigned(&row, "bytes")?);
         }
         Ok(usage)
     }

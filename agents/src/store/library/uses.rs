@@ -1,6 +1,6 @@
 //! Counting the uses of items of the Library.
 
-use registry::statements::{Row, get, json as read_json, to_json};
+use registry::statements::{Row, get, read_json, to_json};
 use registry::{LibraryItemId, Result};
 use serde_json::{Map, Value, json};
 

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use registry::statements::{List, Query, Row, get, json, parsed, to_json};
+use registry::statements::{List, Query, Row, get, parse_column, read_json, to_json};
 use registry::{AccountId, CallerName, LibraryItemId, OrganizationId, Result};
 use serde::Serialize;
 
-use super::index::{next_changes, searched_text};
+use super::index::{build_searched_text, next_changes};
 use crate::domain::library::LibraryScope;
 use crate::embeddings::{CORPUS_FORMAT, EMBEDDED_BYTES_MAX, EmbedFailure, Embedder, Vector};
 use crate::store::AgentStore;
@@ -79,7 +79,7 @@ impl AgentStore {
         let mut made = 0;
         for row in &rows {
             let due = DueCorpus {
-                organization: parsed(row, "organization")?,
+                organization: parse_column(row, "organization")?,
                 changes: get(row, "changes")?,
                 learned: get(row, "learned")?,
             };
@@ -104,7 +104,7 @@ impl AgentStore {
         let DueCorpus { organization, changes, .. } = due;
         let mut made = 0;
         loop {
-            let batch = self.lacking(&organization, &embedder.model_id()).await?;
+            let batch = self.list_lacking(&organization, &embedder.model_id()).await?;
             if batch.is_empty() {
                 break;
             }
@@ -123,15 +123,15 @@ impl AgentStore {
             let query = Query::new(LEARN).bind(organization.as_str()).bind(*changes);
             self.write(move |connection| Box::pin(async move { Ok(query.execute(connection).await?) })).await?;
         }
-        self.embedder(organization).await
+        self.choose_embedder(organization).await
     }
 
-    async fn lacking(&self, organization: &OrganizationId, model: &str) -> Result<Vec<Lacking>> {
+    async fn list_lacking(&self, organization: &OrganizationId, model: &str) -> Result<Vec<Lacking>> {
         let mut found = Vec::new();
         for statement in [LACKING_BEFORE, LACKING_AFTER] {
             let left = i64::try_from(BATCH - found.len()).unwrap_or_default();
             let query = Query::new(statement).bind(organization.as_str()).bind(model).bind(left);
-            found.extend(query.fetch_all(self.readers()).await?.iter().map(lacking).collect::<Result<Vec<_>>>()?);
+            found.extend(query.fetch_all(self.readers()).await?.iter().map(parse_lacking).collect::<Result<Vec<_>>>()?);
         }
         Ok(found)
     }
@@ -214,11 +214,11 @@ fn write_vectors(
     Ok(list.bound().unwrap_or_else(|| "[]".to_owned()))
 }
 
-fn lacking(row: &Row) -> Result<Lacking> {
-    let mut text = searched_text(&json(row, "body")?);
+fn parse_lacking(row: &Row) -> Result<Lacking> {
+    let mut text = build_searched_text(&read_json(row, "body")?);
     text.truncate(text.floor_char_boundary(EMBEDDED_BYTES_MAX));
     let scope = (get(row, "owner")?, get(row, "app")?);
-    Ok(Lacking { scope, item: parsed(row, "item")?, change: get(row, "change")?, text })
+    Ok(Lacking { scope, item: parse_column(row, "item")?, change: get(row, "change")?, text })
 }
 
 #[cfg(test)]

@@ -35,7 +35,7 @@ const ENDPOINTS: [&str; 6] = [
 /// Sets the options of a builder in the order of increasing precedence, and builds.
 macro_rules! build {
     ($builder:expr, $options:expr) => {{
-        let builder = $options.into_iter().fold($builder.with_retry(retries()), |builder, (name, value)| {
+        let builder = $options.into_iter().fold($builder.with_retry(build_retries()), |builder, (name, value)| {
             // Other variables with the prefix, such as AWS_PROFILE, are for other programs.
             match name.to_ascii_lowercase().parse() {
                 Ok(key) => builder.with_config(key, value),
@@ -49,7 +49,7 @@ macro_rules! build {
 pub fn store(url: &StorageUrl, variables: impl IntoIterator<Item = (String, String)>) -> Result<Arc<dyn ObjectStore>> {
     let unusable = |reason: String| Error::StorageUnusable { url: url.to_string(), reason };
     let prefix = prefix(url.provider());
-    let mut options = bounds();
+    let mut options = list_bounds();
     let variables: Vec<_> = variables.into_iter().filter(|(name, _)| name.starts_with(prefix)).collect();
     // One request for each deletion: not every service deletes many objects with one, or checks their permissions.
     options.push(("disable_bulk_delete".to_owned(), "true".to_owned()));
@@ -81,12 +81,12 @@ const fn prefix(provider: Provider) -> &'static str {
     }
 }
 
-fn bounds() -> Vec<(String, String)> {
+fn list_bounds() -> Vec<(String, String)> {
     let bounds = [("timeout", REQUEST_TIME_MAX), ("connect_timeout", CONNECT_TIME_MAX)];
     bounds.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec()
 }
 
-fn retries() -> RetryConfig {
+fn build_retries() -> RetryConfig {
     let backoff = BackoffConfig { max_backoff: RETRY_PAUSE_MAX, ..BackoffConfig::default() };
     RetryConfig { backoff, max_retries: RETRIES_MAX, retry_timeout: RETRY_TIME_MAX }
 }

@@ -54,16 +54,16 @@ pub fn describe(url: &StorageUrl, action: Action, error: &Failure) -> String {
         return format!("the bucket `{}` does not exist. Create it, or correct the URL", url.bucket());
     }
     if matches!(error, Failure::Unauthenticated { .. }) || has_code(error, &BAD_CREDENTIALS) {
-        return format!("the service refuses the credentials. Correct {credentials}: {}", detail(error));
+        return format!("the service refuses the credentials. Correct {credentials}: {}", describe_failure(error));
     }
     match error {
         Failure::PermissionDenied { .. } => format!(
             "no permission to {verb} objects. Give the credentials the permissions to read, write, list and delete objects: {}",
-            detail(error)
+            describe_failure(error)
         ),
         _ => format!(
             "a request to {verb} objects fails. Check that the service is reachable, and {credentials}: {}",
-            detail(error)
+            describe_failure(error)
         ),
     }
 }
@@ -74,7 +74,7 @@ fn has_code(error: &Failure, codes: &[&str]) -> bool {
 }
 
 /// The messages of the error and of its causes that add something, on one line.
-fn detail(error: &Failure) -> String {
+fn describe_failure(error: &Failure) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {

@@ -128,14 +128,14 @@ impl<A: HeapBytes, B: HeapBytes, C: HeapBytes> HeapBytes for (A, B, C) {
 impl<K: HeapBytes, V: HeapBytes> HeapBytes for BTreeMap<K, V> {
     fn heap_bytes(&self) -> usize {
         let entries = self.iter().map(|(key, value)| key.heap_bytes() + value.heap_bytes());
-        nodes(self.len(), size_of::<K>() + size_of::<V>()) + entries.sum::<usize>()
+        compute_node_bytes(self.len(), size_of::<K>() + size_of::<V>()) + entries.sum::<usize>()
     }
 }
 
 impl HeapBytes for Map<String, Value> {
     fn heap_bytes(&self) -> usize {
         let entries = self.iter().map(|(key, value)| key.heap_bytes() + value.heap_bytes());
-        nodes(self.len(), size_of::<String>() + size_of::<Value>()) + entries.sum::<usize>()
+        compute_node_bytes(self.len(), size_of::<String>() + size_of::<Value>()) + entries.sum::<usize>()
     }
 }
 
@@ -151,7 +151,7 @@ impl HeapBytes for Value {
 }
 
 /// The bytes of the nodes of a map. A map with one key has the node of eleven.
-const fn nodes(keys: usize, bytes: usize) -> usize {
+const fn compute_node_bytes(keys: usize, bytes: usize) -> usize {
     let count = if keys <= NODE_KEYS { keys.div_ceil(NODE_KEYS) } else { keys.div_ceil(NODE_KEYS_FILLED) };
     count * allocated(NODE_KEYS * bytes + NODE_BYTES)
 }

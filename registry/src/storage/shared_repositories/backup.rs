@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::SharedRepositories;
 use crate::error::Result;
-use crate::files::durable::at;
+use crate::files::durable::add_path;
 use crate::kit::account::OrganizationId;
 use crate::repositories::StoredPack;
 
@@ -21,7 +21,7 @@ impl SharedRepositories {
     /// Lists the packs that a backup of a repository needs. `None` for a repository without contents.
     pub async fn named_packs(&self, organization: &OrganizationId) -> Result<Option<Vec<NamedPack>>> {
         let Some(found) = self.store.repositories().repository(organization).await? else { return Ok(None) };
-        let before = self.replaced_after();
+        let before = self.compute_replaced_after();
         let current = found.contents.packs.into_iter().map(|pack| NamedPack { pack, is_current: true });
         let replaced = found.contents.replaced.into_iter().filter(|replaced| replaced.at >= before);
         let replaced = replaced.map(|replaced| NamedPack { pack: replaced.pack, is_current: false });
@@ -42,7 +42,7 @@ impl SharedRepositories {
                 taken += u64::from(self.store_again(&organization, &pack, &file).await?);
             }
         }
-        at(packs, std::fs::remove_dir_all(packs))?;
+        add_path(packs, std::fs::remove_dir_all(packs))?;
         Ok(taken)
     }
 }

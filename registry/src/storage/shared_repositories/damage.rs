@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use super::{SharedRepositories, folder, key, measure};
+use super::{SharedRepositories, build_folder, build_key, measure};
 use crate::error::{Error, Result};
 use crate::kit::account::OrganizationId;
 use crate::repositories::{DamagedPack, RepositoryContents, StoredPack};
@@ -34,9 +34,9 @@ impl SharedRepositories {
         organization: &OrganizationId,
         contents: &RepositoryContents,
     ) -> Result<Vec<StoredPack>> {
-        let listed = self.objects.list(&folder(organization)).await?;
+        let listed = self.objects.list(&build_folder(organization)).await?;
         let sizes: HashMap<String, u64> = listed.into_iter().map(|object| (object.key, object.bytes)).collect();
-        let is_missing = |pack: &&StoredPack| sizes.get(&key(organization, pack)) != Some(&pack.bytes);
+        let is_missing = |pack: &&StoredPack| sizes.get(&build_key(organization, pack)) != Some(&pack.bytes);
         Ok(contents.packs.iter().filter(is_missing).cloned().collect())
     }
 
@@ -45,7 +45,7 @@ impl SharedRepositories {
         if !Self::is_whole(pack, from).await? {
             return Ok(false);
         }
-        self.objects.upload(from, &key(organization, pack)).await.map(|()| true)
+        self.objects.upload(from, &build_key(organization, pack)).await.map(|()| true)
     }
 
     /// Whether a file has the size and the digest of a pack.

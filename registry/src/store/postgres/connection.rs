@@ -12,8 +12,8 @@ use sqlx::query::Query as SqlxQuery;
 use sqlx::{AssertSqlSafe, ConnectOptions, Connection as _, PgPool, Postgres};
 use tokio::time::timeout;
 
-use super::errors::{connection_failure, failure, not_connected};
-use super::fragments::fragment;
+use super::errors::{not_connected, to_connection_failure, to_failure};
+use super::fragments::build_fragment;
 use super::row::PostgresColumns;
 use super::settings::{CONNECT_TIME_MAX, PING_TIME_MAX};
 use crate::error::Error;
@@ -26,7 +26,7 @@ use crate::store::deadline::Deadline;
 pub(super) async fn connect(options: &PgConnectOptions) -> Result<PgConnection, Error> {
     let late = |_| Error::DatabaseUnavailable { detail: format!("no connection within {CONNECT_TIME_MAX:?}") };
     let connected = timeout(CONNECT_TIME_MAX, options.connect()).await.map_err(late)?;
-    Ok(connected.map_err(connection_failure)?)
+    Ok(connected.map_err(to_connection_failure)?)
 }
 
 /// A connection of its own or of a pool.
@@ -43,7 +43,7 @@ impl<C: End> Open<C> {
 }
 
 /// A connection of its own, with a time in which statements are answered.
-pub(super) fn alone(connection: PgConnection, answer_time_max: Duration) -> Connection {
+pub(super) fn wrap_connection(connection: PgConnection, answer_time_max: Duration) -> Connection {
     Connection::new(Open::new(Box::new(connection), answer_time_max))
 }
 
@@ -56,7 +56,7 @@ pub(super) struct Reading {
 impl Connections for Reading {
     fn acquire(&self) -> Running<'_, Connection, Failure> {
         Box::pin(async {
-            let connection = self.pool.acquire().await.map_err(failure)?;
+            let connection = self.pool.acquire().await.map_err(to_failure)?;
             Ok(Connection::new(Open::new(connection, self.answer_time_max)))
         })
     }
@@ -129,7 +129,7 @@ impl<C: DerefMut<Target = PgConnection> + End + Send> Open<C> {
             self.cut();
             return Err(Error::DatabaseUnavailable { detail: format!("no answer within {time_max:?}") }.into());
         };
-        answer.map_err(failure)
+        answer.map_err(to_failure)
     }
 
     /// Runs statements without values in one call.
@@ -172,7 +172,7 @@ impl<C: DerefMut<Target = PgConnection> + End + Send + 'static> Session for Open
             let (mut rows, mut script) = (Vec::new(), String::new());
             for query in queries {
                 if query.values.is_empty() {
-                    script.push_str(&expand(query.text, fragment));
+                    script.push_str(&expand(query.text, build_fragment));
                     script.push(';');
                 } else {
                     self.script(&mut script).await?;
@@ -205,7 +205,7 @@ impl<C: DerefMut<Target = PgConnection> + End + Send + 'static> Session for Open
 
 /// The texts of statements come from the program.
 fn bind_values(query: Query) -> SqlxQuery<'static, Postgres, PgArguments> {
-    let text = match expand(query.text, fragment) {
+    let text = match expand(query.text, build_fragment) {
         Cow::Borrowed(text) => sqlx::query(text),
         Cow::Owned(text) => sqlx::query(AssertSqlSafe(text)),
     };

@@ -10,13 +10,13 @@ use crate::store::database::{Failure, FailureKind};
 /// A statement ran longer than its limit, or was cancelled.
 const QUERY_CANCELED: &str = "57014";
 
-pub(super) fn failure(error: sqlx::Error) -> Failure {
+pub(super) fn to_failure(error: sqlx::Error) -> Failure {
     let kind = match error.as_database_error() {
         Some(found) if found.is_unique_violation() => FailureKind::Conflict,
         Some(found) if found.code().as_deref() == Some(QUERY_CANCELED) => FailureKind::TooSlow,
         _ => FailureKind::Other,
     };
-    Failure { kind, error: translated(error) }
+    Failure { kind, error: translate(error) }
 }
 
 /// The failure of a statement whose connection was lost before.
@@ -25,20 +25,20 @@ pub(super) fn not_connected() -> Failure {
 }
 
 /// The failure of a new connection. rustls reports a certificate that it refuses as invalid data.
-pub(super) fn connection_failure(error: sqlx::Error) -> Failure {
+pub(super) fn to_connection_failure(error: sqlx::Error) -> Failure {
     let is_of_tls = match &error {
         sqlx::Error::Tls(_) => true,
         sqlx::Error::Io(error) => matches!(error.kind(), ErrorKind::InvalidData | ErrorKind::NotFound),
         _ => false,
     };
     if !is_of_tls {
-        return failure(error);
+        return to_failure(error);
     }
     let detail = format!("{error}; `sslmode` and `sslrootcert` in the URL say which server is trusted");
     Error::DatabaseUnavailable { detail }.into()
 }
 
-fn translated(error: sqlx::Error) -> Error {
+fn translate(error: sqlx::Error) -> Error {
     let detail = error.to_string();
     match &error {
         sqlx::Error::PoolClosed => Error::Closed,

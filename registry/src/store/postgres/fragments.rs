@@ -8,7 +8,7 @@ const LOCK: i64 = 0x6c_61_74_68_65;
 
 /// Writes a fragment ([`crate::store::database::expand`]). Lists become arrays: planners expect ten rows of an array and a
 /// hundred of a function, for which they would rather read a whole table than an index a hundred times.
-pub(super) fn fragment(name: &str, arguments: &str) -> String {
+pub(super) fn build_fragment(name: &str, arguments: &str) -> String {
     match (name, arguments) {
         ("now", _) => "CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)".to_owned(),
         ("begin", "alone") => format!("BEGIN; SELECT pg_advisory_xact_lock({LOCK})"),
@@ -17,7 +17,7 @@ pub(super) fn fragment(name: &str, arguments: &str) -> String {
         ("members", list) => format!(
             "(SELECT value FROM unnest(ARRAY(SELECT jsonb_array_elements_text(CAST({list} AS JSONB)))) AS members (value))"
         ),
-        ("records", _) => records(arguments),
+        ("records", _) => build_records(arguments),
         ("field", _) => arguments
             .split_once(' ')
             .map_or_else(String::new, |(json, field)| format!("CAST({json} AS JSON) ->> '{field}'")),
@@ -38,7 +38,7 @@ pub(super) fn fragment(name: &str, arguments: &str) -> String {
     }
 }
 
-fn records(arguments: &str) -> String {
+fn build_records(arguments: &str) -> String {
     let (list, columns) = arguments.split_once(' ').unwrap_or((arguments, ""));
     let columns: Vec<_> = columns.split(", ").filter_map(|column| column.split_once(' ')).collect();
     let selected = columns.iter().map(|(name, kind)| match *kind {

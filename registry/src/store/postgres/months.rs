@@ -18,7 +18,7 @@ const LOCK: &str = "LOCK TABLE inv_started, inv_finished IN ACCESS EXCLUSIVE MOD
 
 /// Creates the missing partitions of this month and of the next ones. Without one, rows go to the partition for all others.
 pub(super) async fn create_months(connection: &mut Connection, now: Timestamp) -> Result<()> {
-    let mut month = month_of(now)?;
+    let mut month = find_month(now)?;
     for _ in 0..=AHEAD {
         month = create_month(connection, month).await?;
     }
@@ -29,8 +29,8 @@ pub(super) async fn create_months(connection: &mut Connection, now: Timestamp) -
 pub(in crate::store) async fn create_month_of(connection: &mut Connection, run: &str) -> Result<String> {
     let second = run.get(..8).and_then(|second| i64::from_str_radix(second, 16).ok());
     let second = second.ok_or_else(|| Error::Corrupt { what: "invocation", detail: format!("the id {run}") })?;
-    let month = month_of(Timestamp::from_milliseconds(second.saturating_mul(1000)))?;
-    id_at(create_month(connection, month).await?)
+    let month = find_month(Timestamp::from_milliseconds(second.saturating_mul(1000)))?;
+    build_id(create_month(connection, month).await?)
 }
 
 /// Returns the next month.
@@ -48,7 +48,7 @@ async fn create(connection: &mut Connection, table: &str, month: std::ops::Range
     if exists.fetch_column("found", &mut *connection).await? {
         return Ok(());
     }
-    let (first, end) = (id_at(month.start)?, id_at(month.end)?);
+    let (first, end) = (build_id(month.start)?, build_id(month.end)?);
     let text =
         format!("CREATE TABLE IF NOT EXISTS {name} PARTITION OF {table} FOR VALUES FROM ('{first}') TO ('{end}')");
     // Another server may be creating it.
@@ -62,13 +62,13 @@ async fn create(connection: &mut Connection, table: &str, month: std::ops::Range
     Ok(())
 }
 
-fn month_of(now: Timestamp) -> Result<Date> {
+fn find_month(now: Timestamp) -> Result<Date> {
     let instant = jiff::Timestamp::from_millisecond(now.as_milliseconds()).map_err(unexpected)?;
     Ok(instant.to_zoned(TimeZone::UTC).date().first_of_month())
 }
 
 /// The first eight characters of the ids from a day on.
-fn id_at(day: Date) -> Result<String> {
+fn build_id(day: Date) -> Result<String> {
     let midnight = day.to_zoned(TimeZone::UTC).map_err(unexpected)?;
     Ok(format!("{:08x}", midnight.timestamp().as_second()))
 }
@@ -83,8 +83,8 @@ mod tests {
 
     #[test]
     fn a_month_is_a_range_of_ids() {
-        let month = month_of(Timestamp::from_milliseconds(1_795_341_084_941)).unwrap();
+        let month = find_month(Timestamp::from_milliseconds(1_795_341_084_941)).unwrap();
         assert_eq!(month, jiff::civil::date(2026, 11, 1));
-        assert_eq!(id_at(month).unwrap(), format!("{:08x}", 1_793_491_200));
+        assert_eq!(build_id(month).unwrap(), format!("{:08x}", 1_793_491_200));
     }
 }

@@ -7,14 +7,17 @@ use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::{Connection as _, PgConnection};
 use tokio::time::timeout;
 
-use super::connection::{Reading, alone, connect};
+use super::connection::{Reading, connect, wrap_connection};
 use super::months::create_months;
 use super::notices::watch;
 use super::requirements::{require_durability, require_encoding, require_version};
 use super::search;
-use super::settings::{CONNECT_TIME_MAX, PING_TIME_MAX, Settings, counting, parse_url, reading, writing};
+use super::settings::{
+    CONNECT_TIME_MAX, PING_TIME_MAX, Settings, build_counting_settings, build_reading_settings, build_writing_settings,
+    parse_url,
+};
 use super::statistics::analyze;
-use super::writing::writing_with;
+use super::writing::build_writer;
 use crate::error::{Error, Result};
 use crate::kit::clock::Clock;
 use crate::store::database::{
@@ -42,7 +45,7 @@ impl Postgres {
 
     /// Opens a connection for migrations and copies, whose statements may take any time.
     pub async fn connect(&self) -> Result<Connection> {
-        Ok(alone(connect(&self.options).await?, Duration::MAX))
+        Ok(wrap_connection(connect(&self.options).await?, Duration::MAX))
     }
 }
 
@@ -70,8 +73,8 @@ impl Database for Postgres {
 
     fn prepare<'c>(&'c self, clock: &'c Clock) -> Running<'c, ()> {
         Box::pin(async {
-            let Settings { options, answer_time_max } = writing(self.options.clone());
-            let mut connection = alone(connect(&options).await?, answer_time_max);
+            let Settings { options, answer_time_max } = build_writing_settings(self.options.clone());
+            let mut connection = wrap_connection(connect(&options).await?, answer_time_max);
             let created = create_months(&mut connection, clock.now()).await;
             connection.close().await;
             created?;
@@ -83,15 +86,17 @@ impl Database for Postgres {
     }
 
     fn writer(&self) -> Running<'_, Connection> {
-        Box::pin(async { Ok(writing_with(writing(self.options.clone()))) })
+        Box::pin(async { Ok(build_writer(build_writing_settings(self.options.clone()))) })
     }
 
     fn readers(&self, connections: u32) -> Running<'_, Pool> {
-        Box::pin(async move { Ok(pool(connections, reading(self.options.clone(), self.read_time_max))) })
+        Box::pin(async move {
+            Ok(build_pool(connections, build_reading_settings(self.options.clone(), self.read_time_max)))
+        })
     }
 
     fn counters(&self, connections: u32) -> Option<Pool> {
-        Some(pool(connections, counting(self.options.clone())))
+        Some(build_pool(connections, build_counting_settings(self.options.clone())))
     }
 
     fn is_shared(&self) -> bool {
@@ -134,7 +139,7 @@ async fn inspect_server(connection: &mut Connection) -> Result<DatabaseState> {
 }
 
 /// Connections that are used in turns. Each is tested before its use: the network or the database may have failed since.
-fn pool(connections: u32, settings: Settings) -> Pool {
+fn build_pool(connections: u32, settings: Settings) -> Pool {
     let options = PgPoolOptions::new().max_connections(connections).acquire_timeout(CONNECT_TIME_MAX);
     let options = options.test_before_acquire(false).before_acquire(|connection, _| Box::pin(is_answering(connection)));
     let pool = options.connect_lazy_with(settings.options);

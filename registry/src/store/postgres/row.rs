@@ -3,7 +3,7 @@
 use sqlx::postgres::PgRow;
 use sqlx::{Column, Decode, Postgres, Row, Type, TypeInfo};
 
-use super::errors::failure;
+use super::errors::to_failure;
 use crate::error::Result;
 use crate::store::database::Columns;
 
@@ -11,7 +11,7 @@ pub(super) struct PostgresColumns(pub PgRow);
 
 impl PostgresColumns {
     fn get<'r, T: Decode<'r, Postgres> + Type<Postgres>>(&'r self, column: &str) -> Result<Option<T>> {
-        self.0.try_get(column).map_err(|error| failure(error).error)
+        self.0.try_get(column).map_err(|error| to_failure(error).error)
     }
 }
 
@@ -22,7 +22,7 @@ impl Columns for PostgresColumns {
 
     /// Counts and columns have eight bytes, the lengths of texts have four, and comparisons are true or false.
     fn integer(&self, column: &str) -> Result<Option<i64>> {
-        let found = self.0.try_column(column).map_err(|error| failure(error).error)?;
+        let found = self.0.try_column(column).map_err(|error| to_failure(error).error)?;
         match found.type_info().name() {
             "INT4" => Ok(self.get::<i32>(column)?.map(i64::from)),
             "BOOL" => Ok(self.get::<bool>(column)?.map(i64::from)),

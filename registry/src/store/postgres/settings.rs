@@ -50,9 +50,9 @@ pub(super) fn parse_url(url: &str) -> Result<PgConnectOptions> {
     Ok(options.options([
         // Commits are durable when they return.
         ("synchronous_commit", "on".to_owned()),
-        ("lock_timeout", milliseconds(LOCK_TIME_MAX)),
-        ("idle_in_transaction_session_timeout", milliseconds(IDLE_TIME_MAX)),
-        ("client_connection_check_interval", milliseconds(CLIENT_CHECKED_EVERY)),
+        ("lock_timeout", format_milliseconds(LOCK_TIME_MAX)),
+        ("idle_in_transaction_session_timeout", format_milliseconds(IDLE_TIME_MAX)),
+        ("client_connection_check_interval", format_milliseconds(CLIENT_CHECKED_EVERY)),
         // Statements take milliseconds. The server would compile the longer ones for a second, because it expects of a partitioned
         // table many more rows than it has.
         ("jit", "off".to_owned()),
@@ -71,15 +71,15 @@ pub(super) struct Settings {
 }
 
 /// The settings of the connection that writes.
-pub(super) fn writing(options: PgConnectOptions) -> Settings {
-    let options = options.options([("statement_timeout", milliseconds(WRITE_TIME_MAX))]);
+pub(super) fn build_writing_settings(options: PgConnectOptions) -> Settings {
+    let options = options.options([("statement_timeout", format_milliseconds(WRITE_TIME_MAX))]);
     Settings { options, answer_time_max: WRITE_TIME_MAX + ANSWER_DELAY_MAX }
 }
 
 /// The settings of a connection that must not write. `time_max` bounds its statements.
-pub(super) fn reading(options: PgConnectOptions, time_max: Duration) -> Settings {
+pub(super) fn build_reading_settings(options: PgConnectOptions, time_max: Duration) -> Settings {
     let options = options.options([
-        ("statement_timeout", milliseconds(time_max)),
+        ("statement_timeout", format_milliseconds(time_max)),
         ("default_transaction_read_only", "on".to_owned()),
         // A page is read in milliseconds; starting other processes for it takes longer.
         ("max_parallel_workers_per_gather", "0".to_owned()),
@@ -90,15 +90,15 @@ pub(super) fn reading(options: PgConnectOptions, time_max: Duration) -> Settings
 }
 
 /// The settings of a connection that counts requests. A request that waits for its count is worth less than the count.
-pub(super) fn counting(options: PgConnectOptions) -> Settings {
+pub(super) fn build_counting_settings(options: PgConnectOptions) -> Settings {
     let options = options.options([
-        ("statement_timeout", milliseconds(COUNT_TIME_MAX)),
-        ("lock_timeout", milliseconds(COUNT_TIME_MAX)),
+        ("statement_timeout", format_milliseconds(COUNT_TIME_MAX)),
+        ("lock_timeout", format_milliseconds(COUNT_TIME_MAX)),
         ("synchronous_commit", "off".to_owned()),
     ]);
     Settings { options, answer_time_max: COUNT_TIME_MAX + COUNT_TIME_MAX }
 }
 
-fn milliseconds(duration: Duration) -> String {
+fn format_milliseconds(duration: Duration) -> String {
     duration.as_millis().to_string()
 }

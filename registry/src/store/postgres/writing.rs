@@ -22,7 +22,7 @@ struct Writing {
 }
 
 /// Returns a connection that is opened by its first transaction.
-pub(super) fn writing_with(settings: Settings) -> Connection {
+pub(super) fn build_writer(settings: Settings) -> Connection {
     Connection::new(Writing { settings, open: None })
 }
 

@@ -11,7 +11,7 @@ use super::kit::row::to_json;
 use super::tools::tool_changes;
 use crate::error::{Error, ErrorKind, Result};
 use crate::kit::ids::BootId;
-use crate::kit::metrics::{COMMIT_SECONDS, COMMIT_WRITES, COMMITS_FAILED, number};
+use crate::kit::metrics::{COMMIT_SECONDS, COMMIT_WRITES, COMMITS_FAILED, to_number};
 use crate::store::changes::{Change, write_notice};
 use crate::store::database::{Connection, Query};
 use crate::store::queued::{Job, QueuedRecord};
@@ -49,9 +49,9 @@ impl Group {
         announces_as: Option<&BootId>,
     ) -> Result<()> {
         let began = Instant::now();
-        let committed = self.transaction(connection, retention, announces_as).await;
+        let committed = self.run_transaction(connection, retention, announces_as).await;
         histogram!(COMMIT_SECONDS).record(began.elapsed());
-        histogram!(COMMIT_WRITES).record(number(self.len()));
+        histogram!(COMMIT_WRITES).record(to_number(self.len()));
         if let Err(error) = &committed {
             counter!(COMMITS_FAILED).increment(1);
             tracing::error!(%error, writes = self.len(), "a group of writes failed");
@@ -72,7 +72,7 @@ impl Group {
         self.jobs.into_iter().for_each(|job| job.reply(committed()));
     }
 
-    async fn transaction(
+    async fn run_transaction(
         &mut self,
         connection: &mut Connection,
         retention: Retention,
@@ -115,7 +115,7 @@ impl Group {
         }
         let mut batch = Batch::default();
         end.into_iter().for_each(|end| batch.push(end));
-        batch.insert(tool_changes::COUNT, tool_changes::changed_organizations(&self.changes)?);
+        batch.insert(tool_changes::COUNT, tool_changes::list_changed_organizations(&self.changes)?);
         if let Some(boot) = announces_as {
             let mut notices = List::default();
             for change in &self.changes {

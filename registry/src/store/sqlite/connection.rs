@@ -8,8 +8,8 @@ use sqlx::query::Query as SqlxQuery;
 use sqlx::sqlite::{SqliteArguments, SqliteConnection};
 use sqlx::{AssertSqlSafe, Connection as _, Sqlite, SqlitePool};
 
-use super::errors::failure;
-use super::fragments::fragment;
+use super::errors::to_failure;
+use super::fragments::build_fragment;
 use super::row::SqliteColumns;
 use crate::store::database::{
     Connection, Connections, Failure, PoolCount, Query, Row, Running, Session, Value, expand,
@@ -23,7 +23,7 @@ const STEPS_PER_CHECK: i32 = 10_000;
 struct Open<C>(C);
 
 /// The connection that writes.
-pub(super) fn alone(connection: SqliteConnection) -> Connection {
+pub(super) fn wrap_connection(connection: SqliteConnection) -> Connection {
     Connection::new(Open(Box::new(connection)))
 }
 
@@ -31,7 +31,7 @@ pub(super) struct Reading(pub SqlitePool);
 
 impl Connections for Reading {
     fn acquire(&self) -> Running<'_, Connection, Failure> {
-        Box::pin(async { Ok(Connection::new(Open(self.0.acquire().await.map_err(failure)?))) })
+        Box::pin(async { Ok(Connection::new(Open(self.0.acquire().await.map_err(to_failure)?))) })
     }
 
     fn count(&self) -> PoolCount {
@@ -68,7 +68,7 @@ impl<C: DerefMut<Target = SqliteConnection> + End + Send + 'static> Session for 
     fn execute<'c>(&'c mut self, query: Query) -> Running<'c, u64, Failure> {
         Box::pin(async move {
             let done = bind_values(query).execute(&mut *self.0).await;
-            done.map(|done| done.rows_affected()).map_err(failure)
+            done.map(|done| done.rows_affected()).map_err(to_failure)
         })
     }
 
@@ -87,7 +87,7 @@ impl<C: DerefMut<Target = SqliteConnection> + End + Send + 'static> Session for 
     fn limit<'c>(&'c mut self, deadline: &Deadline) -> Running<'c, (), Failure> {
         let deadline = deadline.clone();
         Box::pin(async move {
-            let mut handle = self.0.lock_handle().await.map_err(failure)?;
+            let mut handle = self.0.lock_handle().await.map_err(to_failure)?;
             handle.set_progress_handler(STEPS_PER_CHECK, move || !deadline.has_passed());
             Ok(())
         })
@@ -131,7 +131,7 @@ fn renumber_parameters(statement: &str, before: usize) -> String {
 
 /// The texts of statements come from the program.
 fn bind_values(query: Query) -> SqlxQuery<'static, Sqlite, SqliteArguments> {
-    let text = match expand(query.text, fragment) {
+    let text = match expand(query.text, build_fragment) {
         std::borrow::Cow::Borrowed(text) => sqlx::query(text),
         std::borrow::Cow::Owned(text) => sqlx::query(AssertSqlSafe(text)),
     };
@@ -143,7 +143,7 @@ fn bind_values(query: Query) -> SqlxQuery<'static, Sqlite, SqliteArguments> {
 }
 
 fn collect_rows(rows: Result<Vec<sqlx::sqlite::SqliteRow>, sqlx::Error>) -> Result<Vec<Row>, Failure> {
-    Ok(rows.map_err(failure)?.into_iter().map(|row| Row::new(SqliteColumns(row))).collect())
+    Ok(rows.map_err(to_failure)?.into_iter().map(|row| Row::new(SqliteColumns(row))).collect())
 }
 
 #[cfg(test)]

@@ -21,11 +21,11 @@ impl DiskSpace {
     pub fn has(&self, bytes: u64) -> bool {
         let used = std::fs::metadata(&self.database).map_or(u64::MAX, |file| file.len());
         let left = self.file_bytes_max.saturating_sub(used);
-        left.min(self.database.parent().map_or(0, free)) >= bytes
+        left.min(self.database.parent().map_or(0, read_free_bytes)) >= bytes
     }
 }
 
-fn free(folder: &Path) -> u64 {
+fn read_free_bytes(folder: &Path) -> u64 {
     statvfs(folder).map_or(0, |disk| disk.blocks_available().saturating_mul(disk.fragment_size()))
 }
 

@@ -8,24 +8,23 @@ use crate::store::database::{Failure, FailureKind};
 /// The primary result code within an extended result code.
 const PRIMARY_BITS: u32 = 0xff;
 
-pub(super) fn failure(error: sqlx::Error) -> Failure {
+pub(super) fn to_failure(error: sqlx::Error) -> Failure {
     let kind = match error.as_database_error() {
         Some(found) if found.is_unique_violation() => FailureKind::Conflict,
         Some(found) if is_interrupted(found) => FailureKind::TooSlow,
         _ => FailureKind::Other,
     };
-    Failure { kind, error: translated(error) }
+    Failure { kind, error: translate(error) }
 }
 
-fn translated(error: sqlx::Error) -> Error {
+fn translate(error: sqlx::Error) -> Error {
     let detail = error.to_string();
     match &error {
         sqlx::Error::PoolClosed => Error::Closed,
         sqlx::Error::PoolTimedOut => Error::DatabaseBusy { detail },
         sqlx::Error::Io(_) | sqlx::Error::WorkerCrashed => Error::StorageFailing { detail },
-        sqlx::Error::Database(found) => {
-            from_code(primary_code(&**found), detail).unwrap_or_else(|| Error::Database { source: Box::new(error) })
-        }
+        sqlx::Error::Database(found) => from_code(find_primary_code(&**found), detail)
+            .unwrap_or_else(|| Error::Database { source: Box::new(error) }),
         _ => Error::Database { source: Box::new(error) },
     }
 }
@@ -51,9 +50,9 @@ fn from_code(code: Option<u32>, detail: String) -> Option<Error> {
 /// Whether a progress handler stopped the statement.
 fn is_interrupted(error: &dyn DatabaseError) -> bool {
     const INTERRUPTED: u32 = 9;
-    primary_code(error) == Some(INTERRUPTED)
+    find_primary_code(error) == Some(INTERRUPTED)
 }
 
-fn primary_code(error: &dyn DatabaseError) -> Option<u32> {
+fn find_primary_code(error: &dyn DatabaseError) -> Option<u32> {
     error.code()?.parse::<u32>().ok().map(|code| code & PRIMARY_BITS)
 }

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 /// Writes a fragment ([`crate::store::database::expand`]).
-pub(super) fn fragment(name: &str, arguments: &str) -> String {
+pub(super) fn build_fragment(name: &str, arguments: &str) -> String {
     match name {
         "now" => "CAST(unixepoch('subsec') * 1000 AS INTEGER)".to_owned(),
         // Immediate: SQLite refuses, without waiting, to upgrade a transaction that began with a read.
@@ -11,9 +11,9 @@ pub(super) fn fragment(name: &str, arguments: &str) -> String {
         // There is no other server.
         "notify" => "NULL".to_owned(),
         "members" => format!("(SELECT value FROM json_each({arguments}))"),
-        "records" => records(arguments),
+        "records" => build_records(arguments),
         "field" => arguments.split_once(' ').map_or_else(String::new, |(json, field)| format!("{json} ->> '{field}'")),
-        "words" => words(arguments),
+        "words" => build_words(arguments),
         "index" => format!("INDEXED BY {arguments}"),
         // The condition stands after the tables, too.
         "each" => {
@@ -31,13 +31,13 @@ pub(super) fn fragment(name: &str, arguments: &str) -> String {
 }
 
 /// The index takes what is between two spaces.
-fn words(arguments: &str) -> String {
+fn build_words(arguments: &str) -> String {
     let (scope, words) = arguments.split_once(' ').unwrap_or((arguments, ""));
     format!("{scope} || replace(nullif({words}, ''), ' ', ' ' || {scope})")
 }
 
 /// The limit makes the database read the list once, and not once for each row of another table.
-fn records(arguments: &str) -> String {
+fn build_records(arguments: &str) -> String {
     let (list, columns) = arguments.split_once(' ').unwrap_or((arguments, ""));
     let mut records = String::from("(SELECT ");
     for (index, column) in columns.split(", ").enumerate() {

@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use sqlx::ConnectOptions;
 use sqlx::sqlite::SqlitePoolOptions;
 
-use super::connection::{Reading, alone};
+use super::connection::{Reading, wrap_connection};
 use super::disk_space::DiskSpace;
-use super::errors::failure;
+use super::errors::to_failure;
 use super::search;
-use super::settings::{VERSION_MIN, reader_options, writer_options};
+use super::settings::{VERSION_MIN, build_reader_options, build_writer_options};
 use super::snapshot::snapshot;
 use crate::error::{Error, Result};
 use crate::files::durable::sync_folder;
@@ -43,8 +43,8 @@ impl Sqlite {
 impl Database for Sqlite {
     fn create<'c>(&'c self, clock: &'c Clock) -> Running<'c, Connection> {
         Box::pin(async move {
-            let options = writer_options(&self.path, self.bytes_max).create_if_missing(true);
-            let mut connection = alone(options.connect().await.map_err(failure)?);
+            let options = build_writer_options(&self.path, self.bytes_max).create_if_missing(true);
+            let mut connection = wrap_connection(options.connect().await.map_err(to_failure)?);
             require_version(&mut connection).await?;
             require_durability(&mut connection).await?;
             migrate(&mut connection, &migrations::SQLITE, clock).await?;
@@ -55,7 +55,7 @@ impl Database for Sqlite {
 
     fn inspect(&self) -> Running<'_, DatabaseState> {
         Box::pin(async {
-            let mut connection = alone(reader_options(&self.path).connect().await.map_err(failure)?);
+            let mut connection = wrap_connection(build_reader_options(&self.path).connect().await.map_err(to_failure)?);
             let version: String = Query::new(VERSION).fetch_column("version", &mut connection).await?;
             let tables = Query::new(TABLES).fetch_all(&mut connection).await?;
             let tables = tables.iter().map(|row| get(row, "name")).collect::<Result<Vec<String>>>()?;
@@ -71,8 +71,8 @@ impl Database for Sqlite {
 
     fn writer(&self) -> Running<'_, Connection> {
         Box::pin(async {
-            let connection = writer_options(&self.path, self.bytes_max).connect().await;
-            Ok(alone(connection.map_err(failure)?))
+            let connection = build_writer_options(&self.path, self.bytes_max).connect().await;
+            Ok(wrap_connection(connection.map_err(to_failure)?))
         })
     }
 
@@ -80,7 +80,7 @@ impl Database for Sqlite {
         Box::pin(async move {
             // Connections to a file do not break, so they are not tested before use.
             let pool = SqlitePoolOptions::new().max_connections(connections).test_before_acquire(false);
-            let pool = pool.connect_with(reader_options(&self.path)).await.map_err(failure)?;
+            let pool = pool.connect_with(build_reader_options(&self.path)).await.map_err(to_failure)?;
             Ok(Pool::new(Reading(pool)))
         })
     }
@@ -116,7 +116,7 @@ impl Database for Sqlite {
 
 async fn require_version(connection: &mut Connection) -> Result<()> {
     let found: String = Query::new(VERSION).fetch_column("version", connection).await?;
-    if numbers(&found) < numbers(VERSION_MIN) {
+    if parse_numbers(&found) < parse_numbers(VERSION_MIN) {
         return Err(Error::SqliteTooOld { found, required: VERSION_MIN });
     }
     Ok(())
@@ -133,7 +133,7 @@ async fn require_durability(connection: &mut Connection) -> Result<()> {
     Err(Error::NotDurable { detail: format!("journal_mode is `{log}` and synchronous is {synchronous}") })
 }
 
-fn numbers(version: &str) -> Vec<u32> {
+fn parse_numbers(version: &str) -> Vec<u32> {
     version.split('.').map(|part| part.parse().unwrap_or(0)).collect()
 }
 
@@ -141,14 +141,14 @@ fn numbers(version: &str) -> Vec<u32> {
 mod tests {
     use sqlx::{Connection as _, SqliteConnection};
 
-    use super::{Query, VERSION_MIN, alone, numbers, require_durability};
+    use super::{Query, VERSION_MIN, parse_numbers, require_durability, wrap_connection};
     use crate::error::Result;
 
     /// Opens a new database in a folder and checks it after a change of its settings.
     async fn checked(statement: &'static str) -> Result<()> {
         let folder = tempfile::tempdir().unwrap();
         let path = format!("sqlite://{}?mode=rwc", folder.path().join("lathe.db").display());
-        let mut connection = alone(SqliteConnection::connect(&path).await.unwrap());
+        let mut connection = wrap_connection(SqliteConnection::connect(&path).await.unwrap());
         for statement in ["PRAGMA journal_mode = WAL", "PRAGMA synchronous = FULL", statement] {
             Query::new(statement).execute(&mut connection).await.unwrap();
         }
@@ -166,8 +166,8 @@ mod tests {
 
     #[test]
     fn versions_compare_by_number() {
-        assert!(numbers("3.51.10") > numbers(VERSION_MIN));
-        assert!(numbers("3.9.99") < numbers(VERSION_MIN));
-        assert_eq!(numbers("3.51.3"), numbers(VERSION_MIN));
+        assert!(parse_numbers("3.51.10") > parse_numbers(VERSION_MIN));
+        assert!(parse_numbers("3.9.99") < parse_numbers(VERSION_MIN));
+        assert_eq!(parse_numbers("3.51.3"), parse_numbers(VERSION_MIN));
     }
 }

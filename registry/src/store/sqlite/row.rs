@@ -3,7 +3,7 @@
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Decode, Row, Sqlite, Type};
 
-use super::errors::failure;
+use super::errors::to_failure;
 use crate::error::Result;
 use crate::store::database::Columns;
 
@@ -11,7 +11,7 @@ pub(super) struct SqliteColumns(pub SqliteRow);
 
 impl SqliteColumns {
     fn get<'r, T: Decode<'r, Sqlite> + Type<Sqlite>>(&'r self, column: &str) -> Result<Option<T>> {
-        self.0.try_get(column).map_err(|error| failure(error).error)
+        self.0.try_get(column).map_err(|error| to_failure(error).error)
     }
 }
 

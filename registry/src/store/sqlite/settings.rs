@@ -30,7 +30,7 @@ const PRAGMAS: [(&str, &str); 9] = [
 ];
 
 /// The settings of every connection.
-pub(super) fn options(path: &Path) -> SqliteConnectOptions {
+pub(super) fn build_options(path: &Path) -> SqliteConnectOptions {
     let options = SqliteConnectOptions::new()
         .filename(path)
         .page_size(PAGE_BYTES)
@@ -40,18 +40,18 @@ pub(super) fn options(path: &Path) -> SqliteConnectOptions {
 }
 
 /// The settings of the connection that writes. `bytes_max` bounds the size of the file.
-pub(super) fn writer_options(path: &Path, bytes_max: Option<u64>) -> SqliteConnectOptions {
+pub(super) fn build_writer_options(path: &Path, bytes_max: Option<u64>) -> SqliteConnectOptions {
     match bytes_max {
-        Some(bytes_max) => options(path).pragma("max_page_count", pages(bytes_max).to_string()),
-        None => options(path),
+        Some(bytes_max) => build_options(path).pragma("max_page_count", count_pages(bytes_max).to_string()),
+        None => build_options(path),
     }
 }
 
-fn pages(bytes: u64) -> u64 {
+fn count_pages(bytes: u64) -> u64 {
     bytes / u64::from(PAGE_BYTES)
 }
 
 /// The settings of a connection that must not write.
-pub(super) fn reader_options(path: &Path) -> SqliteConnectOptions {
-    options(path).pragma("query_only", "ON")
+pub(super) fn build_reader_options(path: &Path) -> SqliteConnectOptions {
+    build_options(path).pragma("query_only", "ON")
 }

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use sqlx::{ConnectOptions, Connection};
 
-use super::errors::failure;
-use super::settings::options;
+use super::errors::to_failure;
+use super::settings::build_options;
 use crate::error::{Error, Result};
 
 /// Copies the database in one read transaction. Row ids, which continuation tokens contain, stay the same.
@@ -16,9 +16,9 @@ pub(super) async fn snapshot(database: &Path, path: &Path) -> Result<()> {
     let path = path.to_str().ok_or_else(|| Error::StorageFailing {
         detail: format!("SQLite cannot write to {}: the path is not UTF-8", path.display()),
     })?;
-    let mut connection = options(database).connect().await.map_err(failure)?;
+    let mut connection = build_options(database).connect().await.map_err(to_failure)?;
     let copied = sqlx::query(SNAPSHOT).bind(path).execute(&mut connection).await;
-    connection.close().await.map_err(failure)?;
-    copied.map_err(failure)?;
+    connection.close().await.map_err(to_failure)?;
+    copied.map_err(to_failure)?;
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use sha2::{Digest as _, Sha256};
 
-use super::encoding::key_text;
+use super::encoding::build_key_text;
 use super::layout::Layout;
 use super::range::Range;
 use super::report::{ComparedTable, TransferObserver, TransferProgress, TransferStep};
@@ -23,8 +23,8 @@ pub(super) async fn compare(
     while let Some(batch) = source.batch(layout, after.clone()).await? {
         let here = source.rows(layout, &batch.range).await?;
         let there = target.rows(layout, &batch).await?;
-        if let Some(row) = first_difference(&here, &there) {
-            return Err(Error::CopyDiffers { table, key: key_text(row, layout) });
+        if let Some(row) = find_first_difference(&here, &there) {
+            return Err(Error::CopyDiffers { table, key: build_key_text(row, layout) });
         }
         here.iter().for_each(|row| hash.update(row));
         rows += batch.rows;
@@ -39,13 +39,13 @@ pub(super) async fn compare(
 /// Requires that the target has no rows after the last one of the source.
 async fn require_end(target: &mut TransferTarget, layout: &Layout, rest: Range) -> Result<()> {
     match target.first(layout, &rest).await? {
-        Some(row) => Err(Error::CopyDiffers { table: layout.table.name, key: key_text(&row, layout) }),
+        Some(row) => Err(Error::CopyDiffers { table: layout.table.name, key: build_key_text(&row, layout) }),
         None => Ok(()),
     }
 }
 
 /// Returns the first row that differs, is missing in the target, or is only there.
-fn first_difference<'r>(here: &'r [String], there: &'r [String]) -> Option<&'r String> {
+fn find_first_difference<'r>(here: &'r [String], there: &'r [String]) -> Option<&'r String> {
     let first = here.iter().zip(there).position(|(here, there)| here != there);
     let first = first.unwrap_or(here.len().min(there.len()));
     match (here.get(first), there.get(first)) {
@@ -57,7 +57,7 @@ fn first_difference<'r>(here: &'r [String], there: &'r [String]) -> Option<&'r S
 
 #[cfg(test)]
 mod tests {
-    use super::first_difference;
+    use super::find_first_difference;
 
     #[test]
     fn the_first_row_that_differs_is_found() {
@@ -71,7 +71,7 @@ mod tests {
             ("1", "1 2", Some("2")),
             ("1 2 3", "1 2x 3", Some("2")),
         ] {
-            let found = first_difference(&rows(here), &rows(there)).cloned();
+            let found = find_first_difference(&rows(here), &rows(there)).cloned();
             assert_eq!(found.as_deref(), expected, "{here} and {there}");
         }
     }

@@ -25,15 +25,15 @@ impl Serialize for Object<'_> {
 
 /// Encodes rows of a table.
 pub(super) fn encode_rows(rows: &[Row], layout: &Layout) -> Result<Vec<String>> {
-    rows.iter().map(|row| to_json(&object(row, layout)?)).collect()
+    rows.iter().map(|row| to_json(&build_object(row, layout)?)).collect()
 }
 
-fn object<'a>(row: &'a Row, layout: &'a Layout) -> Result<Object<'a>> {
-    let cells = layout.columns.iter().map(|column| Ok((column.name.as_str(), cell(row, column)?)));
+fn build_object<'a>(row: &'a Row, layout: &'a Layout) -> Result<Object<'a>> {
+    let cells = layout.columns.iter().map(|column| Ok((column.name.as_str(), build_cell(row, column)?)));
     cells.collect::<Result<_>>().map(Object)
 }
 
-fn cell<'a>(row: &'a Row, column: &Column) -> Result<Cell<'a>> {
+fn build_cell<'a>(row: &'a Row, column: &Column) -> Result<Cell<'a>> {
     let name = column.name.as_str();
     Ok(match column.kind {
         Kind::Text => Cell::Text(<&str>::read(row, name)?),
@@ -43,7 +43,7 @@ fn cell<'a>(row: &'a Row, column: &Column) -> Result<Cell<'a>> {
 }
 
 /// Returns the key of an encoded row, for messages.
-pub(super) fn key_text(row: &str, layout: &Layout) -> String {
+pub(super) fn build_key_text(row: &str, layout: &Layout) -> String {
     let object: serde_json::Value = serde_json::from_str(row).unwrap_or_default();
     let text = |name: &&str| match &object[*name] {
         serde_json::Value::String(text) => format!("{name} {text}"),
@@ -55,7 +55,7 @@ pub(super) fn key_text(row: &str, layout: &Layout) -> String {
 /// Refuses a text with the character U+0000, which no text of Postgres can have.
 pub(super) fn require_storable(rows: &[String], layout: &Layout) -> Result<()> {
     match rows.iter().find(|row| has_null_character(row)) {
-        Some(row) => Err(Error::NullCharacter { table: layout.table.name, key: key_text(row, layout) }),
+        Some(row) => Err(Error::NullCharacter { table: layout.table.name, key: build_key_text(row, layout) }),
         None => Ok(()),
     }
 }

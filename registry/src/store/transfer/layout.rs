@@ -28,7 +28,7 @@ pub(super) struct Layout {
 const COLUMNS: &str = "SELECT name, type FROM pragma_table_info($1) ORDER BY cid";
 
 /// Reads the columns of all tables from SQLite.
-pub(super) async fn layouts(connection: &mut Connection) -> Result<Vec<Layout>> {
+pub(super) async fn read_layouts(connection: &mut Connection) -> Result<Vec<Layout>> {
     let mut layouts = Vec::new();
     for table in &TABLES {
         let rows = Query::new(COLUMNS).bind(table.name).fetch_all(&mut *connection).await?;
@@ -52,13 +52,13 @@ impl Layout {
     }
 
     /// Reads the key of a row, as values to bind.
-    pub fn key(&self, row: &Row) -> Result<Vec<Value>> {
+    pub fn read_key(&self, row: &Row) -> Result<Vec<Value>> {
         let kind = |name: &str| self.columns.iter().find(|column| column.name == name).map(|column| column.kind);
-        self.table.key.iter().map(|name| value(row, name, kind(name).unwrap_or(Kind::Text))).collect()
+        self.table.key.iter().map(|name| read_value(row, name, kind(name).unwrap_or(Kind::Text))).collect()
     }
 }
 
-fn value(row: &Row, name: &str, kind: Kind) -> Result<Value> {
+fn read_value(row: &Row, name: &str, kind: Kind) -> Result<Value> {
     Ok(match kind {
         Kind::Text => Value::from(String::read(row, name)?),
         Kind::Integer => Value::from(i64::read(row, name)?),

@@ -53,14 +53,14 @@ pub(super) fn add_order(statement: &mut Statement, layout: &Layout) {
 }
 
 /// Returns the size of a row, as an expression that does not read the values.
-pub(super) fn size_of_row(layout: &Layout) -> String {
+pub(super) fn build_row_size(layout: &Layout) -> String {
     let sized = layout.columns.iter().filter(|column| column.kind != Kind::Integer);
     let sizes = sized.map(|column| format!(" + coalesce(octet_length({}), 0)", column.name));
     format!("0{}", sizes.collect::<String>())
 }
 
 /// Returns the first rows that make a batch. `rows` have keys and sizes.
-pub(super) fn batch(rows: &[Row], layout: &Layout, after: Vec<Value>) -> Result<Option<Batch>> {
+pub(super) fn build_batch(rows: &[Row], layout: &Layout, after: Vec<Value>) -> Result<Option<Batch>> {
     let (mut bytes, mut count, mut last) = (0_u64, 0, None);
     for row in rows {
         bytes = bytes.saturating_add(get::<u64>(row, "bytes")?);
@@ -70,6 +70,6 @@ pub(super) fn batch(rows: &[Row], layout: &Layout, after: Vec<Value>) -> Result<
             break;
         }
     }
-    let last = last.map(|row| layout.key(row)).transpose()?;
+    let last = last.map(|row| layout.read_key(row)).transpose()?;
     Ok(last.map(|last| Batch { range: Range { after, last }, rows: count }))
 }

@@ -1,14 +1,14 @@
 //! The database in the data directory, read in one transaction.
 
 use super::encoding::encode_rows;
-use super::layout::{Layout, layouts};
-use super::range::{Batch, Range, add_order, batch, size_of_row};
+use super::layout::{Layout, read_layouts};
+use super::range::{Batch, Range, add_order, build_batch, build_row_size};
 use crate::error::{Error, Result};
 use crate::secrets::KeyRing;
 use crate::store::database::{Connection, Database, Pool, Query, Statement, Value, get};
 use crate::store::options::StoreOptions;
 use crate::store::sql::history::search_rebuild::{INDEXED_COLUMNS, INDEXED_RECORDS, write_index_rows};
-use crate::store::sql::kit::master_key::{KeyCheck, key_check};
+use crate::store::sql::kit::master_key::{KeyCheck, check_key};
 use crate::store::sql::kit::migrate::read_applied;
 use crate::store::sqlite::Sqlite;
 
@@ -55,7 +55,7 @@ impl TransferSource {
         if found < known {
             return Err(Error::DatabaseOlder { found, known });
         }
-        match key_check(&mut self.connection, keys).await? {
+        match check_key(&mut self.connection, keys).await? {
             KeyCheck::Right => Ok(()),
             KeyCheck::Absent => Err(Error::DatabaseOlder { found, known }),
             KeyCheck::Copying | KeyCheck::Wrong => Err(Error::MasterKeyWrong),
@@ -63,7 +63,7 @@ impl TransferSource {
     }
 
     pub async fn layouts(&mut self) -> Result<Vec<Layout>> {
-        layouts(&mut self.connection).await
+        read_layouts(&mut self.connection).await
     }
 
     pub async fn positions(&mut self) -> Result<Positions> {
@@ -71,7 +71,7 @@ impl TransferSource {
     }
 
     pub async fn organizations(&mut self) -> Result<Vec<String>> {
-        organizations(&mut self.connection).await
+        list_organizations(&mut self.connection).await
     }
 
     /// Returns the first run whose id is not below a text.
@@ -88,14 +88,14 @@ impl TransferSource {
     /// Returns the next batch after a key, if there are more rows.
     pub async fn batch(&mut self, layout: &Layout, after: Vec<Value>) -> Result<Option<Batch>> {
         let mut statement = Statement::default();
-        let (key, size) = (layout.table.key.join(", "), size_of_row(layout));
+        let (key, size) = (layout.table.key.join(", "), build_row_size(layout));
         let size = if layout.is_text_index() { "bytes".to_owned() } else { format!("{size} AS bytes") };
         statement.push(&format!("SELECT {key}, {size} FROM {}", records(layout)));
         Range::after(after.clone()).add_to(&mut statement, layout);
         add_order(&mut statement, layout);
         statement.bind(" LIMIT ?", self.rows_max);
         let rows = statement.query().fetch_all(&mut self.connection).await?;
-        batch(&rows, layout, after)
+        build_batch(&rows, layout, after)
     }
 
     /// Reads the rows of a range, encoded.
@@ -128,7 +128,7 @@ impl Positions {
 }
 
 /// Returns the names of all organisations.
-pub(super) async fn organizations(connection: &mut Connection) -> Result<Vec<String>> {
+pub(super) async fn list_organizations(connection: &mut Connection) -> Result<Vec<String>> {
     let rows = Query::new(ORGANIZATIONS).fetch_all(connection).await?;
     rows.iter().map(|row| get(row, "organization")).collect()
 }

@@ -3,7 +3,7 @@
 use super::encoding::encode_rows;
 use super::layout::{Kind, Layout};
 use super::range::{Batch, Range, add_order};
-use super::source::{Positions, TransferSource, organizations};
+use super::source::{Positions, TransferSource, list_organizations};
 use crate::error::{Error, Result};
 use crate::kit::clock::Clock;
 use crate::kit::invalid_value::InvalidValue;
@@ -11,7 +11,7 @@ use crate::secrets::KeyRing;
 use crate::store::database::{Connection, Database, Query, Statement};
 use crate::store::options::{DatabaseLocation, StoreOptions};
 use crate::store::postgres::{Postgres, create_month_of};
-use crate::store::sql::kit::master_key::{KeyCheck, key_check, mark_complete, mark_copying};
+use crate::store::sql::kit::master_key::{KeyCheck, check_key, mark_complete, mark_copying};
 use crate::store::sql::nodes::node::count_nodes;
 
 const HAS_TABLES: &str = "SELECT to_regclass('schema_migrations') IS NOT NULL AS found";
@@ -45,19 +45,19 @@ impl TransferTarget {
         if !self.has_tables {
             return Ok(());
         }
-        match self.other_data(source).await? {
+        match self.find_other_data(source).await? {
             Some(detail) => Err(Error::TargetOccupied { detail }),
             None => Ok(()),
         }
     }
 
     /// Returns what the database has and the source lacks.
-    async fn other_data(&mut self, source: &mut TransferSource) -> Result<Option<String>> {
-        if key_check(&mut self.connection, &self.keys).await? == KeyCheck::Wrong {
+    async fn find_other_data(&mut self, source: &mut TransferSource) -> Result<Option<String>> {
+        if check_key(&mut self.connection, &self.keys).await? == KeyCheck::Wrong {
             return Ok(Some("it belongs to another master key".to_owned()));
         }
         let known = source.organizations().await?;
-        let unknown = organizations(&mut self.connection).await?.into_iter().find(|found| !known.contains(found));
+        let unknown = list_organizations(&mut self.connection).await?.into_iter().find(|found| !known.contains(found));
         if let Some(unknown) = unknown {
             return Ok(Some(format!("it has the organisation {unknown}, which the data directory lacks")));
         }
@@ -122,15 +122,15 @@ impl TransferTarget {
 
     /// Reads the rows in the range of a batch, encoded: one more than the batch has, if there are more.
     pub async fn rows(&mut self, layout: &Layout, batch: &Batch) -> Result<Vec<String>> {
-        self.some_rows(layout, &batch.range, batch.rows + 1).await
+        self.read_some_rows(layout, &batch.range, batch.rows + 1).await
     }
 
     /// Returns the first row of a range, encoded.
     pub async fn first(&mut self, layout: &Layout, range: &Range) -> Result<Option<String>> {
-        Ok(self.some_rows(layout, range, 1).await?.pop())
+        Ok(self.read_some_rows(layout, range, 1).await?.pop())
     }
 
-    async fn some_rows(&mut self, layout: &Layout, range: &Range, limit: u64) -> Result<Vec<String>> {
+    async fn read_some_rows(&mut self, layout: &Layout, range: &Range, limit: u64) -> Result<Vec<String>> {
         let mut statement = Statement::default();
         statement.push(&format!("SELECT {} FROM {}", layout.names(), layout.table.name));
         range.add_to(&mut statement, layout);

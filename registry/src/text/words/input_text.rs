@@ -15,7 +15,7 @@ pub(crate) const FIELD_BYTES_MAX: usize = 256 * 1024;
 const PARAMETERS: &str = "input_parameters";
 
 /// Returns the text of an input, which ends soon after [`FIELD_BYTES_MAX`]. `None` for a document that is damaged.
-pub(super) fn text_of_input(input: &str) -> Option<String> {
+pub(super) fn extract_input_text(input: &str) -> Option<String> {
     let mut text = String::new();
     let mut document = serde_json::Deserializer::from_str(input);
     Document(&mut text).deserialize(&mut document).ok()?;
@@ -177,7 +177,7 @@ mod tests {
             let mut text = String::new();
             add_expected(&parameters, &mut text);
             let input = json!({"a": {"input_parameters": 1}, "input_parameters": parameters, "z": [2]}).to_string();
-            prop_assert_eq!(text_of_input(&input), Some(text));
+            prop_assert_eq!(extract_input_text(&input), Some(text));
         }
     }
 
@@ -185,9 +185,9 @@ mod tests {
     fn the_text_is_bounded_and_the_rest_is_still_read() {
         let items = vec!["x".repeat(1_000); 2 * FIELD_BYTES_MAX / 1_000];
         let input = json!({"input_parameters": items}).to_string();
-        let text = text_of_input(&input).unwrap();
+        let text = extract_input_text(&input).unwrap();
         assert!((FIELD_BYTES_MAX..FIELD_BYTES_MAX + 2_000).contains(&text.len()), "{}", text.len());
-        assert_eq!(text_of_input(&input[..input.len() - 1]), None);
-        assert_eq!(text_of_input(&format!("{input}1")), None);
+        assert_eq!(extract_input_text(&input[..input.len() - 1]), None);
+        assert_eq!(extract_input_text(&format!("{input}1")), None);
     }
 }

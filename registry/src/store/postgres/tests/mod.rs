@@ -7,7 +7,7 @@ use std::time::Duration;
 use sqlx::{AssertSqlSafe, Connection as _, Executor, PgConnection, SqlSafeStr};
 
 use super::Postgres;
-use super::fragments::fragment;
+use super::fragments::build_fragment;
 use crate::error::Result;
 use crate::kit::clock::Clock;
 use crate::store::database::{Database, expand};
@@ -23,7 +23,7 @@ impl Preparer {
     }
 
     pub async fn prepare(&mut self, text: &str) -> Result<(), sqlx::Error> {
-        let expanded = expand(text.to_owned().into(), fragment);
+        let expanded = expand(text.to_owned().into(), build_fragment);
         for statement in expanded.split(';') {
             self.0.prepare(AssertSqlSafe(statement).into_sql_str()).await?;
         }

@@ -17,11 +17,11 @@ use crate::kit::page::Direction::{Ascending, Descending};
 use crate::secrets::KeyRing;
 use crate::store::database::{Query, Row, Statement, Window, get};
 use crate::store::sql::history::filters::{Filters, HAS_ENDED};
-use crate::store::sql::history::list::{add_order, begin_statement, spans};
+use crate::store::sql::history::list::{add_order, begin_statement, build_spans};
 use crate::store::sql::history::list_parts::ListPart;
 use crate::store::sql::history::order::{LAST, Order};
 use crate::store::sql::history::search_windows::Windows;
-use crate::store::sql::history::text_search::text_search;
+use crate::store::sql::history::text_search::build_text_search;
 use crate::store::sql::history::{insert_records, record_pages, search, taped_runs};
 use crate::store::tests::cluster::Cluster;
 use crate::store::{DatabaseLocation, Store, StoreOptions};
@@ -103,7 +103,7 @@ impl World {
     /// Returns the steps of the plan, with the names of tables and their indexes instead of those of partitions. Without the
     /// steps that read empty tables.
     async fn plan(&self, query: Query) -> Vec<String> {
-        let mut listing = self.store.listing(&acme()).await.unwrap();
+        let mut listing = self.store.open_listing(&acme()).await.unwrap();
         let explained = Query { text: format!("EXPLAIN (COSTS OFF) {}", query.text).into(), ..query };
         let rows = listing.rows(explained).await.unwrap();
         let steps = rows.iter().map(|row| get::<&str>(row, "QUERY PLAN").unwrap().trim_start_matches([' ', '-', '>']));
@@ -115,20 +115,20 @@ impl World {
 
     /// A record in the middle of the history, as the last one of a page.
     async fn last(&self) -> Row {
-        let mut listing = self.store.listing(&acme()).await.unwrap();
+        let mut listing = self.store.open_listing(&acme()).await.unwrap();
         listing.row(Query::new(LAST).bind("acme").bind(3001_i64)).await.unwrap().unwrap()
     }
 
     /// The statement of the first part of a list.
     async fn list(&self, filter: &InvocationFilter, last: Option<&Row>) -> Query {
-        let mut listing = self.store.listing(&acme()).await.unwrap();
+        let mut listing = self.store.open_listing(&acme()).await.unwrap();
         let parts = ListPart::look_up_all(&mut listing, &acme(), filter).await.unwrap();
         let ListPart { filter, start, .. } = parts.first().expect("a part");
         let order = Order::of(filter, start);
-        let mut spans = spans(filter, start, &order, last).unwrap();
+        let mut spans = build_spans(filter, start, &order, last).unwrap();
         let filter = &spans.next(&mut listing, &acme()).await.unwrap().expect("a span");
         let mut statement = begin_statement(&acme(), filter, start).unwrap();
-        let rest = start.rest(filter);
+        let rest = start.build_rest(filter);
         let filters = Filters::look_up(&mut listing, &acme(), &rest).await.unwrap();
         filters.add(&mut statement).unwrap();
         add_order(&mut statement, &order, last).unwrap();
@@ -138,7 +138,7 @@ impl World {
 
     /// The windows of a search that finds nothing.
     async fn windows(&self) -> [Window; 2] {
-        let mut listing = self.store.listing(&acme()).await.unwrap();
+        let mut listing = self.store.open_listing(&acme()).await.unwrap();
         let database = &*self.store.0.database;
         let mut windows = Windows::before(5_500, database, &mut listing, &acme(), None).await.unwrap();
         [(); 2].map(|()| windows.read_next().expect("two windows"))
@@ -150,7 +150,7 @@ impl World {
             fields: Vec::new(),
             filter: InvocationFilter::default(),
         };
-        let found = text_search(&acme(), &query, Timestamp::from_milliseconds(0)).unwrap();
+        let found = build_text_search(&acme(), &query, Timestamp::from_milliseconds(0)).unwrap();
         let mut statement: Statement = search::begin_statement(&*self.store.0.database, &acme(), &found, window);
         statement.push(HAS_ENDED);
         statement.push(" ORDER BY t.rowid DESC LIMIT 51");

@@ -10,11 +10,13 @@ use crate::kit::account::{AccountId, OrganizationId, UserId};
 use crate::kit::clock::Timestamp;
 use crate::kit::invalid_value::InvalidValue;
 use crate::kit::page::{Page, Slice};
-use crate::secrets::{KeyRing, keyed_hash};
+use crate::secrets::{KeyRing, compute_keyed_hash};
 use crate::store::changes::{Change, ChangeKind};
 use crate::store::database::{Connection, Query, Row};
 use crate::store::sql::kit::counts::require_within;
-use crate::store::sql::kit::row::{parsed, parsed_option, signed, timestamp, timestamp_option, unsigned};
+use crate::store::sql::kit::row::{
+    parse_column, parse_optional_column, read_optional_timestamp, read_timestamp, read_unsigned, to_signed,
+};
 
 /// Valid keys of one user: one per machine and purpose, and some more for rotation.
 const KEYS_PER_USER_MAX: u64 = 50;
@@ -65,7 +67,7 @@ impl Access {
                 Box::pin(async move {
                     require_member(connection, &key.organization, &new.account).await?;
                     insert_key(connection, &key, Insert { keys: &keys, now, new: &new }).await?;
-                    for limit in limits(&new.account, &key, keys_max) {
+                    for limit in list_limits(&new.account, &key, keys_max) {
                         limit.check(connection, now).await?;
                     }
                     delete_old_invalid(connection, &key.organization, &new.account, now).await
@@ -84,10 +86,10 @@ impl Access {
         page: Page,
     ) -> Result<Slice<ApiKey>> {
         let list = ["keys", organization.as_str(), account.map_or("", AccountId::as_str)];
-        let last = self.store.last_shown(organization, &list, page, MOST).await?.unwrap_or(u64::MAX);
+        let last = self.store.find_last_shown(organization, &list, page, MOST).await?.unwrap_or(u64::MAX);
         let query = Query::new(LIST).bind(organization.as_str()).bind(account.map(AccountId::as_str));
-        let rows = query.bind(signed(last)).bind(i64::from(page.limit) + 1).fetch_all(self.store.readers()).await?;
-        let keys = rows.iter().map(|row| Ok((read(row)?, unsigned(row, "sequence")?))).collect::<Result<_>>()?;
+        let rows = query.bind(to_signed(last)).bind(i64::from(page.limit) + 1).fetch_all(self.store.readers()).await?;
+        let keys = rows.iter().map(|row| Ok((read(row)?, read_unsigned(row, "sequence")?))).collect::<Result<_>>()?;
         let token = |(_, sequence): &(ApiKey, u64)| self.store.page_tokens().seal(&list, *sequence);
         Ok(Slice::cut(keys, page, token).map(|(key, _)| key))
     }
@@ -114,8 +116,8 @@ impl Access {
 }
 
 /// Returns the hash of a key that is stored.
-pub(super) fn api_key_hash(keys: &KeyRing, api_key: &str) -> [u8; 32] {
-    keyed_hash(&keys.derive("api keys"), api_key.as_bytes())
+pub(super) fn hash_api_key(keys: &KeyRing, api_key: &str) -> [u8; 32] {
+    compute_keyed_hash(&keys.derive("api keys"), api_key.as_bytes())
 }
 
 pub(super) fn issue(organization: &OrganizationId, user: UserId) -> IssuedKey {
@@ -134,7 +136,7 @@ pub(super) async fn insert_key(connection: &mut Connection, key: &IssuedKey, ins
     .bind(key.api_key_id.as_str())
     .bind(key.organization.as_str())
     .bind(new.account.as_str())
-    .bind(api_key_hash(keys, key.api_key.expose()).to_vec())
+    .bind(hash_api_key(keys, key.api_key.expose()).to_vec())
     .bind(now.as_milliseconds())
     .bind(new.name.as_ref().map(|name| name.as_str()))
     .bind(new.expires_at.map(Timestamp::as_milliseconds))
@@ -164,7 +166,7 @@ struct Limit<'a> {
     what: &'static str,
 }
 
-fn limits<'a>(account: &'a AccountId, key: &'a IssuedKey, keys_max: u32) -> [Limit<'a>; 2] {
+fn list_limits<'a>(account: &'a AccountId, key: &'a IssuedKey, keys_max: u32) -> [Limit<'a>; 2] {
     let organization = key.organization.as_str();
     let per_user = (Some(account.as_str()), KEYS_PER_USER_MAX, "valid keys of a user");
     let per_organization = (None, keys_max.into(), "valid keys of an organization");
@@ -214,7 +216,7 @@ impl Revocation {
         let query = Query::new(update).bind(self.organization.as_str()).bind(self.id.as_str());
         let query = query.bind(self.owner.as_ref().map(|owner| owner.as_str())).bind(self.now.as_milliseconds());
         let revoked = query.fetch_optional(&mut *connection).await?.ok_or(Error::NotFound { what: "api key" })?;
-        let account = parsed(&revoked, "account")?;
+        let account = parse_column(&revoked, "account")?;
         connection.announce(Change::of_user(ChangeKind::Rights, &self.organization, &account));
         for statement in ["DELETE FROM tokens WHERE api_key_id = $1", "DELETE FROM oauth_grants WHERE api_key_id = $1"]
         {
@@ -226,12 +228,12 @@ impl Revocation {
 
 fn read(row: &Row) -> Result<ApiKey> {
     Ok(ApiKey {
-        id: parsed(row, "api_key_id")?,
-        account: parsed(row, "account")?,
-        name: parsed_option(row, "name")?,
-        created_at: timestamp(row, "created_at")?,
-        expires_at: timestamp_option(row, "expires_at")?,
-        last_used_at: timestamp_option(row, "last_used_at")?,
-        revoked_at: timestamp_option(row, "revoked_at")?,
+        id: parse_column(row, "api_key_id")?,
+        account: parse_column(row, "account")?,
+        name: parse_optional_column(row, "name")?,
+        created_at: read_timestamp(row, "created_at")?,
+        expires_at: read_optional_timestamp(row, "expires_at")?,
+        last_used_at: read_optional_timestamp(row, "last_used_at")?,
+        revoked_at: read_optional_timestamp(row, "revoked_at")?,
     })
 }

@@ -2,13 +2,13 @@
 
 use subtle::ConstantTimeEq;
 
-use super::api_keys::api_key_hash;
+use super::api_keys::hash_api_key;
 use super::handle::Access;
-use super::tokens::{hour_of_use, note_use};
+use super::tokens::{compute_hour_of_use, note_use};
 use crate::access::{ApiKeyId, KeyEnd, Principal, SignInKey};
 use crate::error::Result;
 use crate::store::database::{Query, Row};
-use crate::store::sql::kit::row::{get, parsed, timestamp_option};
+use crate::store::sql::kit::row::{get, parse_column, read_optional_timestamp};
 use crate::store::token_cache::Checked;
 
 const FIND: &str = "SELECT k.organization, k.account, k.key_hash, k.last_used_at, k.expires_at, m.role, r.grants
@@ -25,13 +25,13 @@ impl Access {
         let Some(id) = ApiKeyId::of_key(api_key) else { return Ok(None) };
         let row = Query::new(FIND_END).bind(id.as_str()).fetch_optional(self.store.readers()).await?;
         let stored: Vec<u8> = row.as_ref().map_or_else(|| Ok(vec![0; 32]), |row| get(row, "key_hash"))?;
-        let is_right = bool::from(stored.ct_eq(&api_key_hash(&self.store.0.keys, api_key)));
+        let is_right = bool::from(stored.ct_eq(&hash_api_key(&self.store.0.keys, api_key)));
         let Some(row) = row.filter(|_| is_right) else { return Ok(None) };
-        if let Some(at) = timestamp_option(&row, "revoked_at")? {
+        if let Some(at) = read_optional_timestamp(&row, "revoked_at")? {
             return Ok(Some(KeyEnd::Revoked { at }));
         }
         let now = self.store.0.clock.now();
-        let expired = timestamp_option(&row, "expires_at")?.filter(|end| *end <= now);
+        let expired = read_optional_timestamp(&row, "expires_at")?.filter(|end| *end <= now);
         Ok(expired.map(|at| KeyEnd::Expired { at }))
     }
 
@@ -39,12 +39,12 @@ impl Access {
     /// whether the key exists or not.
     pub async fn authenticate_key(&self, api_key: &str) -> Result<Option<Principal>> {
         let Some(id) = ApiKeyId::of_key(api_key) else { return Ok(None) };
-        let presented = api_key_hash(&self.store.0.keys, api_key);
+        let presented = hash_api_key(&self.store.0.keys, api_key);
         let checked = match self.store.0.kept.tokens.checked.get(&presented) {
             Some(checked) => Some(checked),
             None => self.look_up_key(&id, presented).await?,
         };
-        Ok(self.valid_principal(checked))
+        Ok(self.check_principal(checked))
     }
 
     async fn look_up_key(&self, id: &ApiKeyId, presented: [u8; 32]) -> Result<Option<Checked>> {
@@ -54,7 +54,7 @@ impl Access {
         let is_right = bool::from(stored.ct_eq(&presented));
         let Some(row) = row.filter(|_| is_right) else { return Ok(None) };
         let checked = self.read_checked(id, &row)?;
-        if self.valid_principal(Some(checked.clone())).is_some() {
+        if self.check_principal(Some(checked.clone())).is_some() {
             self.note_key_use(id, &row).await?;
         }
         self.store.0.kept.tokens.checked.insert_read(&read_start, presented, checked.clone());
@@ -62,9 +62,9 @@ impl Access {
     }
 
     fn read_checked(&self, id: &ApiKeyId, row: &Row) -> Result<Checked> {
-        let expires_at = timestamp_option(row, "expires_at")?;
-        let grants = self.grants_of(&parsed(row, "role")?, row)?;
-        let (organization, account) = (parsed(row, "organization")?, parsed(row, "account")?);
+        let expires_at = read_optional_timestamp(row, "expires_at")?;
+        let grants = self.read_grants(&parse_column(row, "role")?, row)?;
+        let (organization, account) = (parse_column(row, "organization")?, parse_column(row, "account")?);
         let key = Some(SignInKey { id: id.clone(), ends_at: expires_at });
         let principal = Principal { organization, account, grants, key, agent: None, address: None };
         Ok(Checked { principal, expires_at, resource: None })
@@ -74,7 +74,7 @@ impl Access {
     async fn note_key_use(&self, id: &ApiKeyId, row: &Row) -> Result<()> {
         let now = self.store.0.clock.now();
         let noted: Option<i64> = get(row, "last_used_at")?;
-        if noted.is_some_and(|noted| noted >= hour_of_use(now)) {
+        if noted.is_some_and(|noted| noted >= compute_hour_of_use(now)) {
             return Ok(());
         }
         let key = id.clone();

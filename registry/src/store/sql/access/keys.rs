@@ -10,7 +10,7 @@ use crate::kit::clock::Timestamp;
 use crate::secrets::{DataKey, KeyRing};
 use crate::store::database::{Connection, Query};
 use crate::store::sql::kit::counts::require_changed;
-use crate::store::sql::kit::row::{get, timestamp};
+use crate::store::sql::kit::row::{get, read_timestamp};
 
 /// The data key of the organisation `$1`.
 const DATA_KEY: &str = "SELECT data_key_id, data_key FROM organizations WHERE organization = $1";
@@ -47,7 +47,7 @@ impl Access {
     pub async fn organization_created_at(&self, organization: &OrganizationId) -> Result<Option<Timestamp>> {
         let query = Query::new("SELECT created_at FROM organizations WHERE organization = $1");
         let row = query.bind(organization.as_str()).fetch_optional(self.store.readers()).await?;
-        row.as_ref().map(|row| timestamp(row, "created_at")).transpose()
+        row.as_ref().map(|row| read_timestamp(row, "created_at")).transpose()
     }
 
     /// Whether secrets of the tool are redacted in outputs.
@@ -71,19 +71,19 @@ impl Access {
             .await
     }
 
-    pub(in crate::store::sql) async fn data_key(&self, organization: &OrganizationId) -> Result<DataKey> {
+    pub(in crate::store::sql) async fn get_data_key(&self, organization: &OrganizationId) -> Result<DataKey> {
         if let Some(key) = self.store.0.data_keys.get(organization) {
             return Ok(key);
         }
         let mut connection = self.store.readers().acquire().await?;
-        let key = data_key(&mut connection, organization, &self.store.0.keys).await?;
+        let key = read_data_key(&mut connection, organization, &self.store.0.keys).await?;
         self.store.0.data_keys.insert(organization.clone(), key.clone());
         Ok(key)
     }
 }
 
 /// Reads and opens the data key of an organisation.
-pub(in crate::store::sql) async fn data_key(
+pub(in crate::store::sql) async fn read_data_key(
     connection: &mut Connection,
     organization: &OrganizationId,
     keys: &KeyRing,

@@ -5,7 +5,7 @@ use super::handle::Access;
 use crate::access::{Principal, RegisteredClient, generate_client_id};
 use crate::error::Result;
 use crate::store::database::{Connection, Query};
-use crate::store::sql::kit::row::{get, json, to_json};
+use crate::store::sql::kit::row::{get, read_json, to_json};
 
 /// Registered clients that no user has authorised. When they are as many, a new one replaces the oldest of the address that has
 /// most of them.
@@ -85,7 +85,7 @@ impl Access {
         let row = query.bind(client_id).fetch_optional(self.store.readers()).await?;
         let read = |row| {
             let (client_id, name) = (get(&row, "client_id")?, get(&row, "name")?);
-            Ok(RegisteredClient { client_id, name, redirect_uris: json(&row, "redirect_uris")? })
+            Ok(RegisteredClient { client_id, name, redirect_uris: read_json(&row, "redirect_uris")? })
         };
         row.map(read).transpose()
     }

@@ -4,7 +4,7 @@
 //! authorisation with all of its tokens is deleted then.
 
 use super::handle::Access;
-use super::oauth_tokens::{Kind, announce_revocation, insert_tokens, new_tokens, oauth_hash};
+use super::oauth_tokens::{Kind, announce_revocation, hash_oauth_secret, insert_tokens, new_tokens};
 use crate::access::{AuthorizationTerms, CODE_LIFETIME, IssuedAccess, OauthSecret, Principal, REFRESH_GRACE, Refresh};
 use crate::error::Result;
 use crate::kit::account::OrganizationId;
@@ -12,7 +12,7 @@ use crate::kit::ids::AgentId;
 use crate::kit::random;
 use crate::store::changes::{Change, ChangeKind};
 use crate::store::database::{Connection, Query, Row};
-use crate::store::sql::kit::row::{get, timestamp, timestamp_option};
+use crate::store::sql::kit::row::{get, read_optional_timestamp, read_timestamp};
 use crate::tools::SecretValue;
 
 /// Authorisations of one user: each client on each machine for each MCP endpoint. A new one replaces the oldest.
@@ -56,7 +56,7 @@ impl Access {
     ) -> Result<Option<SecretValue>> {
         let Some(key) = user.key.as_ref().map(|key| key.id.clone()) else { return Ok(None) };
         let (code, now) = (OauthSecret::Code.generate(), self.store.0.clock.now());
-        let (hash, user, agent) = (oauth_hash(&self.store.0.keys, code.expose()), user.clone(), agent.clone());
+        let (hash, user, agent) = (hash_oauth_secret(&self.store.0.keys, code.expose()), user.clone(), agent.clone());
         self.store
             .write(move |connection| {
                 Box::pin(async move {
@@ -88,7 +88,7 @@ impl Access {
         if !OauthSecret::Code.is(code) {
             return Ok(None);
         }
-        let (hash, now) = (oauth_hash(&self.store.0.keys, code), self.store.0.clock.now());
+        let (hash, now) = (hash_oauth_secret(&self.store.0.keys, code), self.store.0.clock.now());
         let tokens = new_tokens(&self.store.0.keys, now);
         let issued = tokens.issued.clone();
         let exchanged = self.store.write(move |connection| {
@@ -96,10 +96,10 @@ impl Access {
                 let query = Query::new(FIND_CODE).bind(hash.to_vec()).bind(now.as_milliseconds());
                 let Some(row) = query.fetch_optional(&mut *connection).await? else { return Ok(false) };
                 let id: String = get(&row, "grant_id")?;
-                if timestamp_option(&row, "code_used_at")?.is_some() {
+                if read_optional_timestamp(&row, "code_used_at")?.is_some() {
                     return end(connection, &id).await;
                 }
-                if timestamp(&row, "code_expires_at")? <= now || !are_terms(&row, &terms)? {
+                if read_timestamp(&row, "code_expires_at")? <= now || !are_terms(&row, &terms)? {
                     return Ok(false);
                 }
                 let used = Query::new(USE_CODE).bind(id.as_str()).bind(now.as_milliseconds());
@@ -118,7 +118,7 @@ impl Access {
         if !OauthSecret::Refresh.is(refresh.refresh_token) {
             return Ok(None);
         }
-        let (hash, now) = (oauth_hash(&self.store.0.keys, refresh.refresh_token), self.store.0.clock.now());
+        let (hash, now) = (hash_oauth_secret(&self.store.0.keys, refresh.refresh_token), self.store.0.clock.now());
         let tokens = new_tokens(&self.store.0.keys, now);
         let issued = tokens.issued.clone();
         let (client, resource) = (refresh.client_id.to_owned(), refresh.resource);
@@ -129,12 +129,12 @@ impl Access {
                 let id: String = get(&row, "grant_id")?;
                 let is_same = get::<&str>(&row, "client_id")? == client
                     && resource.is_none_or(|resource| get::<&str>(&row, "resource").is_ok_and(|its| its == resource));
-                let used_at = timestamp_option(&row, "used_at")?;
+                let used_at = read_optional_timestamp(&row, "used_at")?;
                 let is_late = used_at.is_some_and(|used_at| used_at.after(REFRESH_GRACE) <= now);
                 if is_late || used_at.is_some() && !is_same {
                     return end(connection, &id).await;
                 }
-                if timestamp(&row, "refresh_ends_at")? <= now || !is_same {
+                if read_timestamp(&row, "refresh_ends_at")? <= now || !is_same {
                     return Ok(false);
                 }
                 let used = Query::new(USE_REFRESH).bind(hash.to_vec()).bind(now.as_milliseconds());
@@ -152,7 +152,7 @@ impl Access {
     /// alone. A token that does not exist, or of another client, is left as it is.
     pub async fn revoke_access(&self, token: &str, client_id: &str) -> Result<()> {
         let Some(kind) = Kind::of(token) else { return Ok(()) };
-        let (hash, client) = (oauth_hash(&self.store.0.keys, token).to_vec(), client_id.to_owned());
+        let (hash, client) = (hash_oauth_secret(&self.store.0.keys, token).to_vec(), client_id.to_owned());
         let statement = match kind {
             Kind::Access => {
                 "DELETE FROM oauth_tokens WHERE token_hash = $1 AND kind = 'access'

@@ -6,10 +6,10 @@ use super::handle::Access;
 use crate::access::{ACCESS_LIFETIME, IssuedAccess, OauthSecret, Principal, REFRESH_LIFETIME, SignInKey};
 use crate::error::Result;
 use crate::kit::clock::Timestamp;
-use crate::secrets::{KeyRing, keyed_hash};
+use crate::secrets::{KeyRing, compute_keyed_hash};
 use crate::store::changes::{Change, ChangeKind};
 use crate::store::database::{Connection, Query, Row};
-use crate::store::sql::kit::row::{get, parsed, timestamp, timestamp_option};
+use crate::store::sql::kit::row::{get, parse_column, read_optional_timestamp, read_timestamp};
 use crate::store::token_cache::Checked;
 
 /// Tokens of one authorisation. A renewal inserts two, and deletes the oldest. The used refresh tokens among them are those whose second
@@ -65,13 +65,13 @@ impl Access {
         if !OauthSecret::Access.is(token) {
             return Ok(None);
         }
-        let hash = oauth_hash(&self.store.0.keys, token);
+        let hash = hash_oauth_secret(&self.store.0.keys, token);
         let checked = match self.store.0.kept.tokens.checked.get(&hash) {
             Some(checked) => Some(checked),
             None => self.look_up_access(hash).await?,
         };
         let checked = checked.filter(|checked| checked.resource.as_deref() == Some(resource));
-        Ok(self.valid_principal(checked))
+        Ok(self.check_principal(checked))
     }
 
     async fn look_up_access(&self, hash: [u8; 32]) -> Result<Option<Checked>> {
@@ -79,17 +79,18 @@ impl Access {
         let Some(row) = Query::new(FIND).bind(hash.to_vec()).fetch_optional(self.store.readers()).await? else {
             return Ok(None);
         };
-        let grants = self.grants_of(&parsed(&row, "role")?, &row)?;
-        let key = SignInKey { id: parsed(&row, "api_key_id")?, ends_at: timestamp_option(&row, "key_ends_at")? };
-        let expires_at = timestamp(&row, "expires_at")?;
+        let grants = self.read_grants(&parse_column(&row, "role")?, &row)?;
+        let key =
+            SignInKey { id: parse_column(&row, "api_key_id")?, ends_at: read_optional_timestamp(&row, "key_ends_at")? };
+        let expires_at = read_timestamp(&row, "expires_at")?;
         let expires_at = key.ends_at.map_or(expires_at, |end| end.min(expires_at));
-        let (organization, account) = (parsed(&row, "organization")?, parsed(&row, "account")?);
+        let (organization, account) = (parse_column(&row, "organization")?, parse_column(&row, "account")?);
         let principal = Principal {
             organization,
             account,
             grants,
             key: Some(key),
-            agent: Some(parsed(&row, "agent")?),
+            agent: Some(parse_column(&row, "agent")?),
             address: None,
         };
         let resource: Arc<str> = get::<&str>(&row, "resource")?.into();
@@ -100,13 +101,14 @@ impl Access {
 }
 
 /// Returns the hash of a code or a token that is stored.
-pub(super) fn oauth_hash(keys: &KeyRing, secret: &str) -> [u8; 32] {
-    keyed_hash(&keys.derive("oauth"), secret.as_bytes())
+pub(super) fn hash_oauth_secret(keys: &KeyRing, secret: &str) -> [u8; 32] {
+    compute_keyed_hash(&keys.derive("oauth"), secret.as_bytes())
 }
 
 pub(super) fn new_tokens(keys: &KeyRing, now: Timestamp) -> NewTokens {
     let (access_token, refresh_token) = (OauthSecret::Access.generate(), OauthSecret::Refresh.generate());
-    let (access, refresh) = (oauth_hash(keys, access_token.expose()), oauth_hash(keys, refresh_token.expose()));
+    let (access, refresh) =
+        (hash_oauth_secret(keys, access_token.expose()), hash_oauth_secret(keys, refresh_token.expose()));
     NewTokens { issued: IssuedAccess { access_token, refresh_token }, access, refresh, now }
 }
 
@@ -132,7 +134,7 @@ pub(super) async fn insert_tokens(connection: &mut Connection, grant: &str, new:
 
 /// Announces that tokens of the user in a row are not valid any more.
 pub(super) fn announce_revocation(connection: &mut Connection, row: &Row) -> Result<()> {
-    let (organization, account) = (parsed(row, "organization")?, parsed(row, "account")?);
+    let (organization, account) = (parse_column(row, "organization")?, parse_column(row, "account")?);
     connection.announce(Change::of_user(ChangeKind::Rights, &organization, &account));
     Ok(())
 }

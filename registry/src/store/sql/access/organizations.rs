@@ -4,7 +4,7 @@ use super::handle::Access;
 use crate::access::Organization;
 use crate::error::Result;
 use crate::store::database::Query;
-use crate::store::sql::kit::row::{parsed, timestamp, unsigned};
+use crate::store::sql::kit::row::{parse_column, read_timestamp, read_unsigned};
 
 const LIST: &str = "SELECT organization, created_at,
         (SELECT count(*) FROM members m WHERE m.organization = o.organization) AS users,
@@ -17,10 +17,10 @@ impl Access {
         let rows = Query::new(LIST).fetch_all(self.store.readers()).await?;
         let read = |row| {
             Ok(Organization {
-                id: parsed(row, "organization")?,
-                created_at: timestamp(row, "created_at")?,
-                users: unsigned(row, "users")?,
-                tools: unsigned(row, "tools")?,
+                id: parse_column(row, "organization")?,
+                created_at: read_timestamp(row, "created_at")?,
+                users: read_unsigned(row, "users")?,
+                tools: read_unsigned(row, "tools")?,
             })
         };
         rows.iter().map(read).collect()

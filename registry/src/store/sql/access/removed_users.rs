@@ -6,7 +6,7 @@ use crate::kit::account::{AccountId, OrganizationId, UserId};
 use crate::store::changes::{Change, ChangeKind};
 use crate::store::database::{Connection, Query};
 use crate::store::sql::kit::counts::require_changed;
-use crate::store::sql::kit::row::parsed;
+use crate::store::sql::kit::row::parse_column;
 
 const FIND: &str = "SELECT account FROM members WHERE organization = $1 AND user_id = $2";
 
@@ -26,7 +26,7 @@ pub(super) async fn find_removed(
 ) -> Result<AccountId> {
     let found = Query::new(FIND).bind(organization.as_str()).bind(user.as_str());
     let row = found.fetch_optional(connection).await?.ok_or(Error::NotFound { what: "user" })?;
-    parsed(&row, "account")
+    parse_column(&row, "account")
 }
 
 /// Removes an account for which nothing of other tables acts any more.

@@ -8,7 +8,7 @@ use crate::kit::account::OrganizationId;
 use crate::store::changes::{Change, ChangeKind};
 use crate::store::database::{Connection, Query, Row};
 use crate::store::sql::kit::counts::{require_changed, require_within};
-use crate::store::sql::kit::row::{json, parsed, timestamp, to_json};
+use crate::store::sql::kit::row::{parse_column, read_json, read_timestamp, to_json};
 
 impl Access {
     /// Creates a role. [`Error::Exists`] when the name is taken, also by a built-in role.
@@ -131,6 +131,7 @@ fn require_custom(name: &RoleName) -> Result<()> {
 }
 
 fn read(row: &Row) -> Result<Role> {
-    let times = RoleTimes { created_at: timestamp(row, "created_at")?, updated_at: timestamp(row, "updated_at")? };
-    Ok(Role { name: parsed(row, "name")?, grants: json(row, "grants")?, custom: Some(times) })
+    let times =
+        RoleTimes { created_at: read_timestamp(row, "created_at")?, updated_at: read_timestamp(row, "updated_at")? };
+    Ok(Role { name: parse_column(row, "name")?, grants: read_json(row, "grants")?, custom: Some(times) })
 }

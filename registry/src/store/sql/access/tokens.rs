@@ -2,7 +2,7 @@
 
 use subtle::{Choice, ConstantTimeEq};
 
-use super::api_keys::api_key_hash;
+use super::api_keys::hash_api_key;
 use super::handle::Access;
 use crate::access::{
     Grants, IssuedToken, Principal, Role, RoleName, SignIn, SignInKey, SignInRefused, SignedIn, api_key,
@@ -11,10 +11,10 @@ use crate::error::{Error, Result};
 use crate::kit::account::AccountId;
 use crate::kit::clock::Timestamp;
 use crate::kit::random;
-use crate::secrets::{KeyRing, keyed_hash};
+use crate::secrets::{KeyRing, compute_keyed_hash};
 use crate::store::changes::{Change, ChangeKind};
 use crate::store::database::{Connection, Query, Row};
-use crate::store::sql::kit::row::{get, parsed, timestamp, timestamp_option};
+use crate::store::sql::kit::row::{get, parse_column, read_optional_timestamp, read_timestamp};
 use crate::store::token_cache::Checked;
 use crate::tools::SecretValue;
 
@@ -53,7 +53,7 @@ impl Access {
         if !self.organization_exists(sign_in.organization).await? {
             return Ok(SignedIn::Refused(SignInRefused::UnknownOrganization));
         }
-        let owner = self.key_owner(sign_in).await?;
+        let owner = self.find_key_owner(sign_in).await?;
         let issued = match owner {
             Some(owner) => self.issue_token(sign_in, owner).await?,
             None => None,
@@ -66,21 +66,21 @@ impl Access {
         if !api_key::is_secret(id_token) {
             return Ok(None);
         }
-        let token_hash = token_hash(&self.store.0.keys, id_token);
+        let token_hash = hash_token(&self.store.0.keys, id_token);
         let checked = match self.store.0.kept.tokens.checked.get(&token_hash) {
             Some(checked) => Some(checked),
             None => self.look_up(token_hash).await?,
         };
-        Ok(self.valid_principal(checked))
+        Ok(self.check_principal(checked))
     }
 
-    pub(super) fn valid_principal(&self, checked: Option<Checked>) -> Option<Principal> {
+    pub(super) fn check_principal(&self, checked: Option<Checked>) -> Option<Principal> {
         let now = self.store.0.clock.now();
         checked.filter(|checked| checked.expires_at.is_none_or(|end| end > now)).map(|checked| checked.principal)
     }
 
     /// Checks the credentials. Takes the same time whether the key exists or not.
-    async fn key_owner(&self, sign_in: SignIn<'_>) -> Result<Option<KeyOwner>> {
+    async fn find_key_owner(&self, sign_in: SignIn<'_>) -> Result<Option<KeyOwner>> {
         if !api_key::is_well_formed(sign_in.api_key, sign_in.api_key_id) {
             return Ok(None);
         }
@@ -88,10 +88,13 @@ impl Access {
         let query = query.bind(self.store.0.clock.now().as_milliseconds());
         let row = query.fetch_optional(self.store.readers()).await?;
         let stored: Vec<u8> = row.as_ref().map_or_else(|| Ok(vec![0; 32]), |row| get(row, "key_hash"))?;
-        let presented = api_key_hash(&self.store.0.keys, sign_in.api_key);
+        let presented = hash_api_key(&self.store.0.keys, sign_in.api_key);
         let is_right = stored.ct_eq(&presented);
         let Some(row) = row else { return Ok(None) };
-        let owner = KeyOwner { account: parsed(&row, "account")?, expires_at: timestamp_option(&row, "expires_at")? };
+        let owner = KeyOwner {
+            account: parse_column(&row, "account")?,
+            expires_at: read_optional_timestamp(&row, "expires_at")?,
+        };
         let is_same_user = Choice::from(u8::from(owner.account.user_str() == sign_in.user));
         Ok(bool::from(is_right & is_same_user).then_some(owner))
     }
@@ -102,7 +105,7 @@ impl Access {
         let now = self.store.0.clock.now();
         let last = now.after(self.store.0.config.token_lifetime);
         let expires_at = owner.expires_at.map_or(last, |end| end.min(last));
-        let (hash, tokens_max) = (token_hash(&self.store.0.keys, &text), self.store.0.config.tokens_max);
+        let (hash, tokens_max) = (hash_token(&self.store.0.keys, &text), self.store.0.config.tokens_max);
         let api_key_id = sign_in.api_key_id.to_owned();
         let replaces = Change::of_user(ChangeKind::Rights, sign_in.organization, &owner.account);
         let inserted = self.store.write(move |connection| {
@@ -131,17 +134,18 @@ impl Access {
         let Some(row) = query.fetch_optional(self.store.readers()).await? else {
             return Ok(None);
         };
-        let grants = self.grants_of(&parsed(&row, "role")?, &row)?;
-        let key = SignInKey { id: parsed(&row, "api_key_id")?, ends_at: timestamp_option(&row, "key_ends_at")? };
-        let (organization, account) = (parsed(&row, "organization")?, parsed(&row, "account")?);
+        let grants = self.read_grants(&parse_column(&row, "role")?, &row)?;
+        let key =
+            SignInKey { id: parse_column(&row, "api_key_id")?, ends_at: read_optional_timestamp(&row, "key_ends_at")? };
+        let (organization, account) = (parse_column(&row, "organization")?, parse_column(&row, "account")?);
         let principal = Principal { organization, account, grants, key: Some(key), agent: None, address: None };
-        let checked = Checked { principal, expires_at: Some(timestamp(&row, "expires_at")?), resource: None };
+        let checked = Checked { principal, expires_at: Some(read_timestamp(&row, "expires_at")?), resource: None };
         self.store.0.kept.tokens.checked.insert_read(&read_start, token_hash, checked.clone());
         Ok(Some(checked))
     }
 
     /// Returns the grants of a role. Those of a custom role are in the column `grants`.
-    pub(in crate::store::sql) fn grants_of(&self, name: &RoleName, row: &Row) -> Result<Grants> {
+    pub(in crate::store::sql) fn read_grants(&self, name: &RoleName, row: &Row) -> Result<Grants> {
         if let Some(role) = Role::find_built_in(name) {
             return Ok(role.grants);
         }
@@ -151,8 +155,8 @@ impl Access {
     }
 }
 
-fn token_hash(keys: &KeyRing, token: &str) -> [u8; 32] {
-    keyed_hash(&keys.derive("tokens"), token.as_bytes())
+fn hash_token(keys: &KeyRing, token: &str) -> [u8; 32] {
+    compute_keyed_hash(&keys.derive("tokens"), token.as_bytes())
 }
 
 /// Deletes expired tokens. Each call deletes more than one, so that none stay for long.
@@ -169,12 +173,12 @@ async fn delete_oldest(connection: &mut Connection, api_key_id: &str, tokens_max
 }
 
 /// The hour that is stored as the time of a use, in milliseconds.
-pub(super) const fn hour_of_use(now: Timestamp) -> i64 {
+pub(super) const fn compute_hour_of_use(now: Timestamp) -> i64 {
     now.as_milliseconds() / LAST_USED_PRECISION_MS * LAST_USED_PRECISION_MS
 }
 
 pub(super) async fn note_use(connection: &mut Connection, api_key_id: &str, now: Timestamp) -> Result<()> {
-    let hour = hour_of_use(now);
+    let hour = compute_hour_of_use(now);
     let update = "UPDATE api_keys SET last_used_at = $2
         WHERE api_key_id = $1 AND (last_used_at IS NULL OR last_used_at < $2)";
     Query::new(update).bind(api_key_id).bind(hour).execute(connection).await?;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::handle::Access;
-use super::keys::data_key;
+use super::keys::read_data_key;
 use crate::access::{
     NewUserVariable, Principal, SealedUserVariable, ShownUserVariable, UserVariableName, UserVariables,
 };
@@ -14,7 +14,7 @@ use crate::secrets::{SealedFor, VariableOwner};
 use crate::store::changes::{Change, ChangeKind};
 use crate::store::database::{Query, Row};
 use crate::store::sql::kit::counts::{require_changed, require_within};
-use crate::store::sql::kit::row::{get, parsed, timestamp};
+use crate::store::sql::kit::row::{get, parse_column, read_timestamp};
 use crate::tools::SecretValue;
 
 /// Variables of one user of each kind, as many as a caller may send.
@@ -46,7 +46,7 @@ impl Access {
         self.store
             .write(move |connection| {
                 Box::pin(async move {
-                    let key = data_key(connection, &by.organization, &keys).await?;
+                    let key = read_data_key(connection, &by.organization, &keys).await?;
                     let place = place(&by.organization, &account, &new.name);
                     let query = of(SET, &by.organization, &account).bind(new.name.to_string()).bind(new.is_sensitive);
                     let query = query.bind(key.seal(place, new.value.expose())?).bind(key.id().to_owned());
@@ -98,7 +98,7 @@ impl Access {
                 true => None,
                 false => Some(self.open_variable(organization, account, &variable).await?),
             };
-            let (updated_by, updated_at) = (parsed(row, "updated_by")?, timestamp(row, "updated_at")?);
+            let (updated_by, updated_at) = (parse_column(row, "updated_by")?, read_timestamp(row, "updated_at")?);
             shown.push(ShownUserVariable { name: variable.name, value, updated_by, updated_at });
         }
         Ok(shown)
@@ -108,7 +108,7 @@ impl Access {
     /// immediately, a change by another process within a second.
     pub async fn user_variables(&self, organization: &OrganizationId, account: &AccountId) -> Result<UserVariables> {
         let mut opened = UserVariables::default();
-        for variable in &*self.sealed_user_variables(organization, account).await? {
+        for variable in &*self.read_sealed_user_variables(organization, account).await? {
             let (name, value) = (variable.name.clone(), self.open_variable(organization, account, variable).await?);
             if variable.is_sensitive {
                 opened.sensitive.insert(name, SecretValue::new(value));
@@ -119,7 +119,7 @@ impl Access {
         Ok(opened)
     }
 
-    async fn sealed_user_variables(
+    async fn read_sealed_user_variables(
         &self,
         organization: &OrganizationId,
         account: &AccountId,
@@ -141,7 +141,7 @@ impl Access {
         account: &AccountId,
         variable: &SealedUserVariable,
     ) -> Result<String> {
-        let key = self.data_key(organization).await?;
+        let key = self.get_data_key(organization).await?;
         Ok(key.open(place(organization, account, &variable.name), &variable.sealed)?.to_string())
     }
 }
@@ -151,7 +151,7 @@ fn place<'a>(organization: &'a OrganizationId, account: &'a AccountId, name: &'a
 }
 
 fn read_sealed(row: &Row) -> Result<SealedUserVariable> {
-    let (name, is_sensitive) = (parsed(row, "name")?, get(row, "is_sensitive")?);
+    let (name, is_sensitive) = (parse_column(row, "name")?, get(row, "is_sensitive")?);
     Ok(SealedUserVariable { name, is_sensitive, sealed: get(row, "sealed")? })
 }
 

@@ -13,7 +13,7 @@ use crate::store::changes::{Change, ChangeKind};
 use crate::store::database::{Connection, Query, Row};
 use crate::store::other_tables::AccountEnd;
 use crate::store::sql::kit::counts::require_within;
-use crate::store::sql::kit::row::{parsed, signed, timestamp, unsigned};
+use crate::store::sql::kit::row::{parse_column, read_timestamp, read_unsigned, to_signed};
 
 const LIST: &str = "SELECT * FROM members WHERE organization = $1 AND sequence > $2 ORDER BY sequence LIMIT $3";
 
@@ -42,10 +42,10 @@ impl Access {
     /// Lists users, oldest first. [`Error::PageTokenUnknown`] for a token of another list.
     pub async fn list_users(&self, organization: &OrganizationId, page: Page) -> Result<Slice<User>> {
         let list = ["users", organization.as_str()];
-        let last = self.store.last_shown(organization, &list, page, MOST).await?.unwrap_or(0);
-        let query = Query::new(LIST).bind(organization.as_str()).bind(signed(last)).bind(i64::from(page.limit) + 1);
+        let last = self.store.find_last_shown(organization, &list, page, MOST).await?.unwrap_or(0);
+        let query = Query::new(LIST).bind(organization.as_str()).bind(to_signed(last)).bind(i64::from(page.limit) + 1);
         let rows = query.fetch_all(self.store.readers()).await?;
-        let users = rows.iter().map(|row| Ok((read(row)?, unsigned(row, "sequence")?))).collect::<Result<_>>()?;
+        let users = rows.iter().map(|row| Ok((read(row)?, read_unsigned(row, "sequence")?))).collect::<Result<_>>()?;
         let token = |(_, sequence): &(User, u64)| self.store.page_tokens().seal(&list, *sequence);
         Ok(Slice::cut(users, page, token).map(|(user, _)| user))
     }
@@ -82,7 +82,7 @@ impl Access {
                         "UPDATE members SET role = $3 WHERE organization = $1 AND user_id = $2 RETURNING account";
                     let query = Query::new(update).bind(organization.as_str()).bind(user.as_str()).bind(role.as_str());
                     let row = query.fetch_optional(&mut *connection).await?.ok_or(Error::NotFound { what: "user" })?;
-                    let account = parsed(&row, "account")?;
+                    let account = parse_column(&row, "account")?;
                     connection.announce(Change::of_user(ChangeKind::Rights, &organization, &account));
                     require_administrator(connection, &organization, now).await
                 })
@@ -136,5 +136,9 @@ async fn require_below_limit(connection: &mut Connection, organization: &Organiz
 }
 
 fn read(row: &Row) -> Result<User> {
-    Ok(User { account: parsed(row, "account")?, role: parsed(row, "role")?, created_at: timestamp(row, "created_at")? })
+    Ok(User {
+        account: parse_column(row, "account")?,
+        role: parse_column(row, "role")?,
+        created_at: read_timestamp(row, "created_at")?,
+    })
 }

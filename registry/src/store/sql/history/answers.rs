@@ -32,7 +32,7 @@ impl History {
     ) -> Result<NewAnswers> {
         let bytes: usize = answers.iter().map(|answer| answer.bytes.len()).sum();
         let (key, organization, tool) =
-            (self.store.access().data_key(organization).await?, organization.clone(), tool.clone());
+            (self.store.access().get_data_key(organization).await?, organization.clone(), tool.clone());
         let seal = move || {
             let sealed = answers
                 .into_iter()
@@ -54,7 +54,7 @@ impl History {
         tool: &ToolId,
         request: &[u8; 32],
     ) -> Result<Option<Zeroizing<Vec<u8>>>> {
-        let key = self.store.access().data_key(organization).await?;
+        let key = self.store.access().get_data_key(organization).await?;
         let request = key.request_digest(tool, request);
         let query = Query::new(ONE).bind(organization.as_str()).bind(tool.as_str()).bind(request.as_slice());
         let Some(row) = query.fetch_optional(self.store.readers()).await? else { return Ok(None) };

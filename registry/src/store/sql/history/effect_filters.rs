@@ -78,7 +78,7 @@ fn add_times(statement: &mut Statement, filter: &InvocationFilter, table: &str) 
 }
 
 /// Returns the kind of effects with the fewest names.
-pub(super) fn fewest_names(filter: &InvocationFilter) -> Option<EffectKind> {
+pub(super) fn find_fewest_names(filter: &InvocationFilter) -> Option<EffectKind> {
     group_by_kind(&filter.effects).into_iter().min_by_key(|(_, names)| names.len()).map(|(kind, _)| kind)
 }
 

@@ -22,7 +22,7 @@ struct Columns<'a> {
 }
 
 /// Returns the rows of a run's effects, encoded.
-pub(super) fn effect_rows(run: &InvocationId, effects: impl IntoIterator<Item = Effect>) -> Result<Vec<String>> {
+pub(super) fn build_effect_rows(run: &InvocationId, effects: impl IntoIterator<Item = Effect>) -> Result<Vec<String>> {
     let encoded = |Effect { kind, name }: Effect| {
         to_json(&Columns { invocation: run.as_str(), kind: kind.as_str(), name: &name })
     };

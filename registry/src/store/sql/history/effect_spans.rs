@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use serde_json::json;
 
-use super::effect_filters::{Wanted, fewest_names, group_by_kind};
+use super::effect_filters::{Wanted, find_fewest_names, group_by_kind};
 use super::list_start::ListStart;
 use super::run_group::run_group;
 use crate::error::Result;
@@ -41,16 +41,16 @@ const RUNS_MIN: i64 = 64;
 const GROWTH: i64 = 32;
 
 /// Returns the kind of effects that the fewest runs had of late.
-pub(super) async fn rarest(
+pub(super) async fn find_rarest(
     listing: &mut Listing,
     organization: &OrganizationId,
     filter: &InvocationFilter,
 ) -> Result<Option<EffectKind>> {
     let wanted = group_by_kind(&filter.effects);
     if wanted.len() < 2 {
-        return Ok(fewest_names(filter));
+        return Ok(find_fewest_names(filter));
     }
-    let since = read_since(listing, organization, &wanted, before(filter), RUNS_MIN).await?;
+    let since = read_since(listing, organization, &wanted, find_before(filter), RUNS_MIN).await?;
     let rarest = wanted.into_iter().min_by_key(|(kind, names)| (since.get(kind), names.len()));
     Ok(rarest.map(|(kind, _)| kind))
 }
@@ -112,19 +112,19 @@ pub(super) async fn find_since(
         ListStart::Effects(kind) => {
             let mut wanted = group_by_kind(&filter.effects);
             wanted.retain(|of, _| of == kind);
-            let mut since = read_since(listing, organization, &wanted, before(filter), runs).await?;
+            let mut since = read_since(listing, organization, &wanted, find_before(filter), runs).await?;
             Ok(since.remove(kind).flatten())
         }
         ListStart::Groups(names) => {
             let query = Query::new(SINCE_OF_GROUPS).bind(organization.as_str()).bind(to_json(names)?);
-            let row = listing.row(query.bind(before(filter)).bind(runs - 1)).await?;
+            let row = listing.row(query.bind(find_before(filter)).bind(runs - 1)).await?;
             row.map_or(Ok(None), |row| get(&row, "since"))
         }
         _ => Ok(None),
     }
 }
 
-fn before(filter: &InvocationFilter) -> i64 {
+fn find_before(filter: &InvocationFilter) -> i64 {
     filter.created_before.map_or(i64::MAX, Timestamp::as_milliseconds)
 }
 

@@ -19,7 +19,7 @@ use crate::kit::clock::Timestamp;
 use crate::store::database::{Connection, Query, Row};
 use crate::store::sql::kit::batch::Batch;
 use crate::store::sql::kit::list::List;
-use crate::store::sql::kit::row::{get, json, signed, to_json, unsigned};
+use crate::store::sql::kit::row::{get, read_json, read_unsigned, to_json, to_signed};
 
 /// Runs of one transaction: some hundredths of a second, for which other writes wait.
 const BATCH_RUNS: i64 = 200;
@@ -100,7 +100,7 @@ impl History {
         let (mut deleted, mut after) = (0, Some(String::new()));
         while let Some(last) = after {
             let sweep = Sweep { before, after: last };
-            let swept = self.store.write(move |connection| Box::pin(sweep.batch(connection))).await?;
+            let swept = self.store.write(move |connection| Box::pin(sweep.sweep_batch(connection))).await?;
             deleted += swept.deleted;
             after = swept.last;
             // Other writers come first.
@@ -114,8 +114,8 @@ impl History {
 const PAUSE: Duration = Duration::from_millis(5);
 
 impl Sweep {
-    async fn batch(self, connection: &mut Connection) -> Result<Swept> {
-        let query = Query::new(CANDIDATES).bind(self.after.as_str()).bind(first_id(self.before));
+    async fn sweep_batch(self, connection: &mut Connection) -> Result<Swept> {
+        let query = Query::new(CANDIDATES).bind(self.after.as_str()).bind(build_first_id(self.before));
         let query = query.bind(self.before.as_milliseconds()).bind(BATCH_RUNS);
         let candidates = query.fetch_all(&mut *connection).await?;
         let (expired, last) = select_fitting(&candidates)?;
@@ -131,8 +131,8 @@ impl Sweep {
         let mut batch = Batch::default();
         let all = || runs.iter().map(to_json).collect::<Result<Vec<_>>>();
         batch.insert(ALLOW, all()?.iter().collect());
-        batch.insert(UNINDEX, positions(&rows)?);
-        batch.insert(DELETE_EFFECTS, effects(&rows)?);
+        batch.insert(UNINDEX, list_positions(&rows)?);
+        batch.insert(DELETE_EFFECTS, list_effects(&rows)?);
         for statement in [DELETE_UNLINKED, DELETE_ENDS, DELETE_STARTS] {
             batch.insert(statement, all()?.iter().collect());
         }
@@ -149,7 +149,7 @@ fn select_fitting(candidates: &[Row]) -> Result<(Vec<&str>, Option<String>)> {
         last = Some(run.to_owned());
         if !get::<bool>(row, "stays")? {
             expired.push(run);
-            bytes = bytes.saturating_add(unsigned(row, "bytes")?);
+            bytes = bytes.saturating_add(read_unsigned(row, "bytes")?);
         }
         if bytes >= PAGE_BYTES_MAX {
             break;
@@ -158,7 +158,7 @@ fn select_fitting(candidates: &[Row]) -> Result<(Vec<&str>, Option<String>)> {
     Ok((expired, last))
 }
 
-fn positions(rows: &[Row]) -> Result<List> {
+fn list_positions(rows: &[Row]) -> Result<List> {
     let mut list = List::default();
     for row in rows {
         list.push(&to_json(&Position { rowid: get(row, "sequence")? })?);
@@ -166,10 +166,10 @@ fn positions(rows: &[Row]) -> Result<List> {
     Ok(list)
 }
 
-fn effects(rows: &[Row]) -> Result<List> {
+fn list_effects(rows: &[Row]) -> Result<List> {
     let mut list = List::default();
     for row in rows {
-        for effect in effects_of(row)? {
+        for effect in read_effects(row)? {
             list.push(&to_json(&EffectRow {
                 organization: get(row, "organization")?,
                 kind: effect.kind.as_str(),
@@ -182,9 +182,9 @@ fn effects(rows: &[Row]) -> Result<List> {
     Ok(list)
 }
 
-fn effects_of(row: &Row) -> Result<BTreeSet<Effect>> {
+fn read_effects(row: &Row) -> Result<BTreeSet<Effect>> {
     let mut effects = match get::<Option<&str>>(row, "ledger")? {
-        Some(_) => json::<Ledger>(row, "ledger")?.effects(),
+        Some(_) => read_json::<Ledger>(row, "ledger")?.effects(),
         None => BTreeSet::new(),
     };
     if !get::<bool>(row, "succeeded")? {
@@ -198,8 +198,8 @@ fn effects_of(row: &Row) -> Result<BTreeSet<Effect>> {
 }
 
 /// Returns the beginning of the ids that are made from a time on: its second.
-fn first_id(time: Timestamp) -> String {
+fn build_first_id(time: Timestamp) -> String {
     // Runs of the same second are compared by their start.
-    let second = signed(time.as_milliseconds().div_euclid(1000).unsigned_abs()).saturating_add(1);
+    let second = to_signed(time.as_milliseconds().div_euclid(1000).unsigned_abs()).saturating_add(1);
     format!("{second:08x}")
 }

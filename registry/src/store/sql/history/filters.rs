@@ -15,8 +15,8 @@ use crate::kit::ids::ToolId;
 use crate::kit::invalid_value::refuse_nul;
 use crate::store::database::Statement;
 use crate::store::sql::kit::listing::Listing;
-use crate::store::sql::kit::row::{signed, to_json, to_list};
-use crate::store::sql::versions::list::version_numbers;
+use crate::store::sql::kit::row::{to_json, to_list, to_signed};
+use crate::store::sql::versions::list::list_version_numbers;
 use crate::tools::ToolRef;
 use crate::versions::Constraint;
 
@@ -81,7 +81,7 @@ impl<'a> Filters<'a> {
             add_tools(statement, selected)?;
         }
         if !filter.source_types.is_empty() {
-            statement.bind(FROM_SOURCES, to_json(&sources(&filter.source_types))?);
+            statement.bind(FROM_SOURCES, to_json(&list_sources(&filter.source_types))?);
         }
         let origins: Vec<_> = filter.origins.iter().map(|origin| origin.as_str()).collect();
         statement.bind_some(FROM_ORIGINS, to_list(&origins)?);
@@ -104,11 +104,11 @@ impl<'a> Filters<'a> {
 
 /// Fails when a text that clients choose freely has a NUL, which some databases refuse.
 pub(super) fn refuse_nul_in(filter: &InvocationFilter) -> Result<()> {
-    Ok(refuse_nul("a filter", texts(filter))?)
+    Ok(refuse_nul("a filter", list_texts(filter))?)
 }
 
 /// The texts of a filter that clients choose freely.
-fn texts(filter: &InvocationFilter) -> impl Iterator<Item = &str> {
+fn list_texts(filter: &InvocationFilter) -> impl Iterator<Item = &str> {
     let ids = [&filter.conversation_ids, &filter.simulation_unit_test_set_run_ids, &filter.user_ids];
     let effects = filter.effects.iter().map(|effect| effect.name.as_str());
     ids.into_iter().flatten().map(String::as_str).chain(effects)
@@ -131,7 +131,7 @@ struct RunSource {
 }
 
 /// Returns the kinds and modes of the runs with the wanted types.
-fn sources(types: &[SourceType]) -> Vec<RunSource> {
+fn list_sources(types: &[SourceType]) -> Vec<RunSource> {
     let all = InvocationSourceKind::ALL.into_iter().flat_map(|kind| InvocationMode::ALL.map(|mode| (kind, mode)));
     let wanted = all.filter(|(kind, mode)| types.contains(&kind.source_type(*mode)));
     wanted.map(|(kind, mode)| RunSource { kind: kind.as_str(), mode: mode.as_str() }).collect()
@@ -180,12 +180,12 @@ async fn read_matching(
     of: ToolRef<'_>,
     constraints: &[&Option<Constraint>],
 ) -> Result<Vec<[i64; 3]>> {
-    let versions = version_numbers(listing, of).await?;
+    let versions = list_version_numbers(listing, of).await?;
     let mut found = Vec::new();
     for constraint in constraints.iter().copied().flatten() {
         listing.check()?;
         let matching = versions.iter().filter(|version| constraint.matches(version));
-        found.extend(matching.map(|version| [version.major, version.minor, version.patch].map(signed)));
+        found.extend(matching.map(|version| [version.major, version.minor, version.patch].map(to_signed)));
     }
     Ok(found)
 }

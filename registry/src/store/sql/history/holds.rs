@@ -10,7 +10,9 @@ use crate::kit::ids::{HoldId, ToolId};
 use crate::kit::page::{Page, Slice};
 use crate::store::database::{Connection, Query, Row};
 use crate::store::sql::kit::counts::require_within;
-use crate::store::sql::kit::row::{get, parsed, parsed_option, signed, timestamp, timestamp_option, unsigned};
+use crate::store::sql::kit::row::{
+    get, parse_column, parse_optional_column, read_optional_timestamp, read_timestamp, read_unsigned, to_signed,
+};
 
 /// The condition that a run, the alias of a row of `inv_started`, is under a hold that is in force.
 macro_rules! is_held {
@@ -79,10 +81,10 @@ impl History {
     /// Lists the holds, newest first, also those that are released. [`Error::PageTokenUnknown`] for a token of another list.
     pub async fn list_holds(&self, organization: &OrganizationId, page: Page) -> Result<Slice<Hold>> {
         let list = ["holds", organization.as_str()];
-        let before = self.store.last_shown(organization, &list, page, MOST).await?.map_or(i64::MAX, signed);
+        let before = self.store.find_last_shown(organization, &list, page, MOST).await?.map_or(i64::MAX, to_signed);
         let query = Query::new(LIST).bind(organization.as_str()).bind(before).bind(i64::from(page.limit) + 1);
-        let rows = self.store.listing(organization).await?.rows(query).await?;
-        let holds = rows.iter().map(|row| Ok((read(row)?, unsigned(row, "place")?))).collect::<Result<_>>()?;
+        let rows = self.store.open_listing(organization).await?.rows(query).await?;
+        let holds = rows.iter().map(|row| Ok((read(row)?, read_unsigned(row, "place")?))).collect::<Result<_>>()?;
         let token = |(_, place): &(Hold, u64)| self.store.page_tokens().seal(&list, *place);
         Ok(Slice::cut(holds, page, token).map(|(hold, _)| hold))
     }
@@ -127,20 +129,20 @@ async fn insert(connection: &mut Connection, organization: &OrganizationId, hold
 
 fn read(row: &Row) -> Result<Hold> {
     let runs = HeldRuns {
-        tool: parsed_option(row, "tool")?,
-        started_from: timestamp_option(row, "started_from")?,
-        started_before: timestamp_option(row, "started_before")?,
+        tool: parse_optional_column(row, "tool")?,
+        started_from: read_optional_timestamp(row, "started_from")?,
+        started_before: read_optional_timestamp(row, "started_before")?,
     };
     let release = match get::<Option<&str>>(row, "released_by")? {
-        Some(_) => Some(HoldRelease { by: parsed(row, "released_by")?, at: timestamp(row, "released_at")? }),
+        Some(_) => Some(HoldRelease { by: parse_column(row, "released_by")?, at: read_timestamp(row, "released_at")? }),
         None => None,
     };
     Ok(Hold {
-        id: parsed(row, "hold")?,
-        reason: parsed(row, "reason")?,
+        id: parse_column(row, "hold")?,
+        reason: parse_column(row, "reason")?,
         runs,
-        placed_by: parsed(row, "placed_by")?,
-        placed_at: timestamp(row, "placed_at")?,
+        placed_by: parse_column(row, "placed_by")?,
+        placed_at: read_timestamp(row, "placed_at")?,
         release,
     })
 }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 
-use super::effect_rows::{INSERT_EFFECTS, effect_rows};
+use super::effect_rows::{INSERT_EFFECTS, build_effect_rows};
 use super::insert_beside::{insert_answers, insert_tapes};
 use super::record_rows::{EndRow, RecordRows};
 use super::run_end::INSERT_ENDS;
@@ -139,10 +139,10 @@ fn insert_ends(batch: &mut Batch, ends: &[AcceptedEnd<'_>]) -> Result<()> {
         closed.push(&to_json(&row.id.as_str())?);
         let EndRow { organization, words: outcome, id, .. } = row;
         let facets = &(facets | &row.facets);
-        texts.push(&IndexRow { invocation: id.as_str(), organization, outcome, input, facets }.encoded()?);
+        texts.push(&IndexRow { invocation: id.as_str(), organization, outcome, input, facets }.encode()?);
         row.effects.iter().for_each(|effect| effects.push(effect));
         if row.has_failed {
-            effect_rows(id, [Effect::failed_in(group)])?.iter().for_each(|effect| effects.push(effect));
+            build_effect_rows(id, [Effect::failed_in(group)])?.iter().for_each(|effect| effects.push(effect));
         }
     }
     batch.insert(INSERT_ENDS, ends.iter().map(|end| &end.row.finished).collect());

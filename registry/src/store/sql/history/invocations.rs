@@ -32,7 +32,7 @@ impl History {
             }
             RecordEvent::Refused(runs) => {
                 runs.iter().try_for_each(|run| refuse_nul_in_ids(&run.start))?;
-                self.store.write_rows(self.refused_rows(runs)?).await?.map_or(Ok(()), Err)?;
+                self.store.write_rows(self.build_refused_rows(runs)?).await?.map_or(Ok(()), Err)?;
                 ("refused", runs.len())
             }
             RecordEvent::Unlinked { organization, by, own, from } => {
@@ -55,7 +55,7 @@ impl History {
         Ok(RecordRows::Started(rows.collect::<Result<_>>()?))
     }
 
-    fn refused_rows(&self, runs: &[RefusedRun]) -> Result<RecordRows> {
+    fn build_refused_rows(&self, runs: &[RefusedRun]) -> Result<RecordRows> {
         let rows = runs.iter().map(|run| {
             let start = StartRow::of(&run.start, &self.store.0.boot, &None)?;
             Ok((start, EndRow::of(&run.end(), self.store.0.retention)?))

@@ -15,7 +15,7 @@ use crate::kit::page::{Page, Slice};
 use crate::store::database::{Query, Row, Statement};
 use crate::store::page_tokens::filter_name;
 use crate::store::sql::kit::listing::Listing;
-use crate::store::sql::kit::row::{get, signed};
+use crate::store::sql::kit::row::{get, to_signed};
 
 impl History {
     /// Lists records, by default of ended runs, newest first. [`Error::PageTokenUnknown`] for a token of another list.
@@ -26,13 +26,13 @@ impl History {
         page: Page,
     ) -> Result<Slice<Record>> {
         refuse_nul_in(filter)?;
-        let mut listing = self.store.listing(organization).await?;
+        let mut listing = self.store.open_listing(organization).await?;
         let filter_name = filter_name(filter);
         let list_names = ["history", organization.as_str(), &filter_name];
-        let mut last = self.last_invocation(&mut listing, organization, &list_names, page).await?;
+        let mut last = self.find_last_invocation(&mut listing, organization, &list_names, page).await?;
         let mut parts = ListPart::look_up_all(&mut listing, organization, filter).await?;
         if let (Some(last), true) = (&last, parts.len() > 1) {
-            let first = first_part(&parts, last)?.ok_or(Error::PageTokenUnknown)?;
+            let first = find_first_part(&parts, last)?.ok_or(Error::PageTokenUnknown)?;
             parts.drain(..first);
         }
         let mut records = Records { organization, found: Vec::new(), wanted: page.limit as usize + 1 };
@@ -49,7 +49,7 @@ impl History {
         Ok(Slice { items: read_whole(&mut listing, organization, &items).await?, next })
     }
 
-    async fn last_invocation(
+    async fn find_last_invocation(
         &self,
         listing: &mut Listing,
         organization: &OrganizationId,
@@ -60,13 +60,13 @@ impl History {
             return Ok(None);
         }
         let position = self.store.page_tokens().open(list_names, page.token).ok_or(Error::PageTokenUnknown)?;
-        let query = Query::new(LAST).bind(organization.as_str()).bind(signed(position));
+        let query = Query::new(LAST).bind(organization.as_str()).bind(to_signed(position));
         Ok(Some(listing.row(query).await?.ok_or(Error::PageTokenUnknown)?))
     }
 }
 
 /// Returns the position of the part that has a record.
-fn first_part(parts: &[ListPart], last: &Row) -> Result<Option<usize>> {
+fn find_first_part(parts: &[ListPart], last: &Row) -> Result<Option<usize>> {
     for (position, part) in parts.iter().enumerate() {
         if part.has(last)? {
             return Ok(Some(position));
@@ -92,13 +92,13 @@ impl Records<'_> {
     async fn read_part(&mut self, listing: &mut Listing, part: &ListPart, last: Option<&Row>) -> Result<()> {
         let (organization, ListPart { filter, start, .. }) = (self.organization, part);
         let order = Order::of(filter, start);
-        let mut spans = spans(filter, start, &order, last)?;
+        let mut spans = build_spans(filter, start, &order, last)?;
         while let Some(filter) = spans.next(listing, organization).await? {
             let mut statement = begin_statement(organization, &filter, start)?;
-            let rest = start.rest(&filter);
+            let rest = start.build_rest(&filter);
             Filters::look_up(listing, organization, &rest).await?.add(&mut statement)?;
             add_order(&mut statement, &order, last)?;
-            statement.bind(" LIMIT ?", signed((self.wanted - self.found.len()) as u64));
+            statement.bind(" LIMIT ?", to_signed((self.wanted - self.found.len()) as u64));
             let rows = listing.rows(statement.query()).await?;
             self.found.extend(rows.iter().map(FoundRecord::read).collect::<Result<Vec<_>>>()?);
             if self.are_complete() {
@@ -110,7 +110,7 @@ impl Records<'_> {
 }
 
 /// The spans in which a list is read that comes after a record. A list that is not in order of age is read at once.
-pub(in crate::store) fn spans(
+pub(in crate::store) fn build_spans(
     filter: &InvocationFilter,
     start: &ListStart,
     order: &Order,

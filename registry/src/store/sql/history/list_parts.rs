@@ -5,7 +5,7 @@
 //! in this order, or part by part: the runs that failed and the others, or the runs of one group after those of another.
 
 use super::effect_filters::group_by_kind;
-use super::effect_spans::{find_since, rarest};
+use super::effect_spans::{find_rarest, find_since};
 use super::list_start::ListStart;
 use super::origin::origin;
 use super::run_groups::{RunGroup, SelectedGroups, is_of_group, look_up_groups, sort_groups};
@@ -192,7 +192,7 @@ async fn find_narrowest(
     filter: &InvocationFilter,
 ) -> Result<ListStart> {
     let ListStart::Effects(kind) = ListStart::of(filter) else { return Ok(ListStart::of(filter)) };
-    let start = ListStart::Effects(rarest(listing, organization, filter).await?.unwrap_or(kind));
+    let start = ListStart::Effects(find_rarest(listing, organization, filter).await?.unwrap_or(kind));
     let other = ListStart::of(&InvocationFilter { effects: Vec::new(), ..filter.clone() });
     if !begins_with_failures(filter) || !matches!(other, ListStart::OneUser | ListStart::OneOrigin) {
         return Ok(start);

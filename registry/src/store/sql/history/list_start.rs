@@ -1,7 +1,7 @@
 //! The table that a list of the history begins with: the one that has the fewest candidates, or an index in the wanted order,
 //! so that most pages are read without the records after the page.
 
-use super::effect_filters::{add_effect_table, add_other_effects, fewest_names};
+use super::effect_filters::{add_effect_table, add_other_effects, find_fewest_names};
 use super::origin::origin;
 use super::run_group::run_group;
 use crate::error::Result;
@@ -140,7 +140,7 @@ impl ListStart {
             Self::Conversations
         } else if !filter.simulation_unit_test_set_run_ids.is_empty() {
             Self::Simulations
-        } else if let Some(kind) = fewest_names(filter) {
+        } else if let Some(kind) = find_fewest_names(filter) {
             Self::Effects(kind)
         } else if filter.user_ids.len() == 1 {
             Self::OneUser
@@ -155,7 +155,7 @@ impl ListStart {
 
     /// Returns the filter without what [`ListStart::add`] has taken care of. Planners take a repeated condition for another one, and
     /// then expect too few records.
-    pub fn rest(&self, filter: &InvocationFilter) -> InvocationFilter {
+    pub fn build_rest(&self, filter: &InvocationFilter) -> InvocationFilter {
         let mut rest = filter.clone();
         match self {
             Self::Effects(_) => {

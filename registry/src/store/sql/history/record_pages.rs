@@ -8,7 +8,7 @@ use crate::kit::account::OrganizationId;
 use crate::kit::page::Page;
 use crate::store::database::{Query, Row};
 use crate::store::sql::kit::listing::Listing;
-use crate::store::sql::kit::row::{get, to_json, unsigned};
+use crate::store::sql::kit::row::{get, read_unsigned, to_json};
 
 /// Stored bytes of a page. The record that reaches the limit is its last. A page is in memory several times, as rows, records
 /// and response, and several pages are at the same time.
@@ -38,7 +38,7 @@ pub struct FoundRecord {
 
 impl FoundRecord {
     pub fn read(row: &Row) -> Result<Self> {
-        let (position, bytes) = (unsigned(row, "position")?, unsigned(row, "bytes")?);
+        let (position, bytes) = (read_unsigned(row, "position")?, read_unsigned(row, "bytes")?);
         Ok(Self { position, invocation: get(row, "invocation")?, bytes })
     }
 }

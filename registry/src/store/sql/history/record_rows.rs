@@ -4,7 +4,7 @@
 
 use serde::Serialize;
 
-use super::effect_rows::effect_rows;
+use super::effect_rows::build_effect_rows;
 use super::run_end::end_row;
 use super::run_start::StartRow;
 use super::search_columns::OutcomeWords;
@@ -16,7 +16,7 @@ use crate::kit::clock::Timestamp;
 use crate::kit::digest::Digest;
 use crate::kit::ids::{InvocationId, ToolId};
 use crate::store::retention::Retention;
-use crate::store::sql::kit::row::{signed, to_json};
+use crate::store::sql::kit::row::{to_json, to_signed};
 
 /// Rows for the record of runs that are inserted together or not at all.
 pub(crate) enum RecordRows {
@@ -105,9 +105,9 @@ impl EndRow {
             words: OutcomeWords::of(&run.end.outcome),
             facets: end_facets(&effects),
             has_failed: effects.contains(&Effect::failed()),
-            effects: effect_rows(&run.id, effects)?,
-            tape: run.tape.as_ref().map(|tape| tape_row(run, tape, retention)).transpose()?,
-            tape_bodies: body_rows(run)?,
+            effects: build_effect_rows(&run.id, effects)?,
+            tape: run.tape.as_ref().map(|tape| build_tape_row(run, tape, retention)).transpose()?,
+            tape_bodies: build_body_rows(run)?,
             answers: run.answers.as_ref().map(|answers| answer_rows(run, answers, retention)).transpose()?,
         })
     }
@@ -126,17 +126,17 @@ impl EndRow {
     }
 }
 
-fn tape_row(run: &FinishedRun, tape: &NewTape, retention: Retention) -> Result<String> {
+fn build_tape_row(run: &FinishedRun, tape: &NewTape, retention: Retention) -> Result<String> {
     let (sealed, size) = match tape {
         NewTape::Cut => (None, 0),
-        NewTape::Whole(tape) => (Some(hex::encode(&tape.sealed)), signed(tape.size)),
+        NewTape::Whole(tape) => (Some(hex::encode(&tape.sealed)), to_signed(tape.size)),
     };
-    let (made_at, expires_at) = times(run.end.at, retention);
+    let (made_at, expires_at) = compute_times(run.end.at, retention);
     let (invocation, organization) = (run.id.as_str(), run.organization.as_str());
     to_json(&Tape { invocation, organization, sealed, size, made_at, expires_at })
 }
 
-fn body_rows(run: &FinishedRun) -> Result<Vec<String>> {
+fn build_body_rows(run: &FinishedRun) -> Result<Vec<String>> {
     let Some(NewTape::Whole(tape)) = &run.tape else { return Ok(Vec::new()) };
     let row = |SealedBody { digest, sealed, size, object }: &SealedBody| {
         to_json(&Body {
@@ -144,7 +144,7 @@ fn body_rows(run: &FinishedRun) -> Result<Vec<String>> {
             organization: run.organization.as_str(),
             digest: hex::encode(digest),
             sealed: hex::encode(sealed),
-            size: signed(*size),
+            size: to_signed(*size),
             object_digest: object.as_ref().map(Digest::to_hex),
         })
     };
@@ -153,7 +153,7 @@ fn body_rows(run: &FinishedRun) -> Result<Vec<String>> {
 
 fn answer_rows(run: &FinishedRun, answers: &NewAnswers, retention: Retention) -> Result<AnswerRows> {
     let row = |answer: &SealedAnswer| {
-        let (heard_at, expires_at) = times(answer.heard_at, retention);
+        let (heard_at, expires_at) = compute_times(answer.heard_at, retention);
         to_json(&AnswerRow {
             organization: run.organization.as_str(),
             tool: answers.tool.as_str(),
@@ -167,6 +167,6 @@ fn answer_rows(run: &FinishedRun, answers: &NewAnswers, retention: Retention) ->
 }
 
 /// Returns the milliseconds of a time, and of the time at which what is kept since then expires.
-fn times(at: Timestamp, retention: Retention) -> (i64, i64) {
+fn compute_times(at: Timestamp, retention: Retention) -> (i64, i64) {
     (at.as_milliseconds(), at.after(retention.time).as_milliseconds())
 }

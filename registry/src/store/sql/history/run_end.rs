@@ -7,7 +7,9 @@ use crate::error::{Error, Result};
 use crate::history::{ContentBlock, FinishedRun, InvokeStep, Ledger, Outcome, RunEnd};
 use crate::kit::clock::Timestamp;
 use crate::store::database::Row;
-use crate::store::sql::kit::row::{exact_text, get, json, parsed_option, signed, to_json, unsigned};
+use crate::store::sql::kit::row::{
+    get, parse_optional_column, read_exact_text, read_json, read_unsigned, to_json, to_signed,
+};
 use crate::text::raw_json::RawJson;
 
 /// JSON bytes of the status events stored with a record. Further events were only streamed.
@@ -57,14 +59,14 @@ pub(super) fn end_row(run: &FinishedRun) -> Result<String> {
         invocation: run.id.as_str(),
         organization: run.organization.as_str(),
         finished_at: at.as_milliseconds(),
-        duration_ms: signed(*duration_ms),
+        duration_ms: to_signed(*duration_ms),
         succeeded: output.is_some().into(),
         output: output.map(hex::encode),
         exception_type: kind.map(hex::encode),
         exception_message: message.map(hex::encode),
         exception_stack_trace: trace.map(hex::encode),
         persisted: (*persisted).into(),
-        status_events: status_events(events)?,
+        status_events: encode_status_events(events)?,
         logs: hex::encode(logs),
         content: (!content.is_empty()).then(|| to_json(content)).transpose()?,
         ledger: ledger.as_ref().map(to_json).transpose()?,
@@ -73,7 +75,7 @@ pub(super) fn end_row(run: &FinishedRun) -> Result<String> {
 }
 
 /// Encodes the status events as one JSON array, up to the bound.
-fn status_events(events: &[Value]) -> Result<String> {
+fn encode_status_events(events: &[Value]) -> Result<String> {
     let mut kept: Vec<&Value> = Vec::new();
     let mut bytes = 0;
     for event in events {
@@ -93,40 +95,40 @@ pub(super) fn read_end(row: &Row) -> Result<Option<RunEnd<RawJson>>> {
     };
     Ok(Some(RunEnd {
         at: Timestamp::from_milliseconds(at),
-        duration_ms: unsigned(row, "duration_ms")?,
-        outcome: outcome(row)?,
+        duration_ms: read_unsigned(row, "duration_ms")?,
+        outcome: read_outcome(row)?,
         persisted: get(row, "persisted")?,
-        status_events: json(row, "status_events")?,
-        logs: exact_text(row, "logs")?,
-        content: content(row)?,
-        ledger: ledger(row)?,
-        refused_at: parsed_option(row, "refused_at")?,
+        status_events: read_json(row, "status_events")?,
+        logs: read_exact_text(row, "logs")?,
+        content: read_content(row)?,
+        ledger: read_ledger(row)?,
+        refused_at: parse_optional_column(row, "refused_at")?,
     }))
 }
 
-fn content(row: &Row) -> Result<Vec<ContentBlock>> {
+fn read_content(row: &Row) -> Result<Vec<ContentBlock>> {
     match get::<Option<&str>>(row, "content")? {
-        Some(_) => json(row, "content"),
+        Some(_) => read_json(row, "content"),
         None => Ok(Vec::new()),
     }
 }
 
-fn ledger(row: &Row) -> Result<Option<Ledger>> {
+fn read_ledger(row: &Row) -> Result<Option<Ledger>> {
     match get::<Option<&str>>(row, "ledger")? {
-        Some(_) => json(row, "ledger").map(Some),
+        Some(_) => read_json(row, "ledger").map(Some),
         None => Ok(None),
     }
 }
 
-fn outcome(row: &Row) -> Result<Outcome> {
+fn read_outcome(row: &Row) -> Result<Outcome> {
     if get(row, "succeeded")? {
-        return Ok(Outcome::Succeeded { output: exact_text(row, "output")? });
+        return Ok(Outcome::Succeeded { output: read_exact_text(row, "output")? });
     }
-    let stack_trace = serde_json::from_str(&exact_text(row, "exception_stack_trace")?);
+    let stack_trace = serde_json::from_str(&read_exact_text(row, "exception_stack_trace")?);
     let damaged = |error: serde_json::Error| Error::Corrupt { what: "invocation", detail: error.to_string() };
     Ok(Outcome::Failed {
-        exception_type: exact_text(row, "exception_type")?,
-        exception_message: exact_text(row, "exception_message")?,
+        exception_type: read_exact_text(row, "exception_type")?,
+        exception_message: read_exact_text(row, "exception_message")?,
         exception_stack_trace: stack_trace.map_err(damaged)?,
     })
 }

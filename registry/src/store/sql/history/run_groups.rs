@@ -12,7 +12,7 @@ use crate::kit::clock::Timestamp;
 use crate::kit::page::Direction;
 use crate::store::database::Query;
 use crate::store::sql::kit::listing::Listing;
-use crate::store::sql::kit::row::{get, signed};
+use crate::store::sql::kit::row::{get, to_signed};
 
 /// Groups of an organisation that a list looks for. Each costs a step in the index; a list with more is read in another way.
 const GROUPS_MAX: u64 = 1024;
@@ -65,7 +65,7 @@ pub(super) async fn look_up_groups(
     let after = filter.created_after.map_or(i64::MIN, Timestamp::as_milliseconds);
     let before = filter.created_before.map_or(i64::MAX, Timestamp::as_milliseconds);
     let query = Query::new(GROUPS).bind(organization.as_str()).bind(after).bind(before);
-    let rows = listing.rows(query.bind(signed(GROUPS_MAX + 1))).await?;
+    let rows = listing.rows(query.bind(to_signed(GROUPS_MAX + 1))).await?;
     if rows.len() as u64 > GROUPS_MAX {
         return Ok(None);
     }

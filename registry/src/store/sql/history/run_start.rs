@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use serde::Serialize;
 
-use super::effect_rows::{INSERT_EFFECTS, effect_rows};
+use super::effect_rows::{INSERT_EFFECTS, build_effect_rows};
 use crate::access::ApiKeyId;
 use crate::error::{Error, Result};
 use crate::history::{AgentCall, ClientName, InvocationMode, InvocationSource, RecordedInput, RunStart};
@@ -12,7 +12,9 @@ use crate::kit::ids::{BootId, OperationId, ToolId, TurnId};
 use crate::kit::revision_number::RevisionNumber;
 use crate::store::database::Row;
 use crate::store::sql::kit::batch::Batch;
-use crate::store::sql::kit::row::{damaged, get, json, parsed, parsed_option, signed, timestamp, to_json, version};
+use crate::store::sql::kit::row::{
+    damaged, get, parse_column, parse_optional_column, read_json, read_timestamp, read_version, to_json, to_signed,
+};
 use crate::tools::NativeToolName;
 
 /// The source of a simulation has no conversation; its column has that of the turn.
@@ -85,7 +87,7 @@ struct Columns<'a> {
 
 impl StartRow {
     pub fn of(record: &RunStart, boot: &BootId, operation: &InOperation) -> Result<Self> {
-        let version = record.tool_version.map(|version| [version.major, version.minor, version.patch].map(signed));
+        let version = record.tool_version.map(|version| [version.major, version.minor, version.patch].map(to_signed));
         let [major, minor, patch] = version.map_or([None; 3], |numbers| numbers.map(Some));
         let call = record.via.agent_call();
         let encoded = to_json(&Columns {
@@ -116,7 +118,7 @@ impl StartRow {
             operation: operation.as_ref().map(|(operation, _)| operation.as_str()),
             input_index: operation.as_ref().map(|(_, index)| *index),
         });
-        let effects = effect_rows(&record.id, record.effects())?;
+        let effects = build_effect_rows(&record.id, record.effects())?;
         Ok(Self { encoded: encoded?, effects, has_operation: operation.is_some() })
     }
 
@@ -137,38 +139,38 @@ pub(super) fn insert_starts(batch: &mut Batch, rows: &[&StartRow]) {
 
 /// Reads the start of a run. `unlinked` tells whether it was taken out of its conversation.
 pub(super) fn read_start(row: &Row) -> Result<RunStart> {
-    let tool_version = if get::<Option<i64>>(row, "major")?.is_some() { Some(version(row)?) } else { None };
-    let source: InvocationSource = json(row, "source")?;
+    let tool_version = if get::<Option<i64>>(row, "major")?.is_some() { Some(read_version(row)?) } else { None };
+    let source: InvocationSource = read_json(row, "source")?;
     Ok(RunStart {
-        id: parsed(row, "invocation")?,
-        organization: parsed(row, "organization")?,
-        tool: parsed_option(row, "tool")?,
+        id: parse_column(row, "invocation")?,
+        organization: parse_column(row, "organization")?,
+        tool: parse_optional_column(row, "tool")?,
         tool_version,
         source: if get(row, "unlinked")? { source.unlinked() } else { source },
-        account: parsed(row, "account")?,
-        api_key_id: parsed_option(row, "api_key_id")?,
-        caller_address: parsed_option(row, "caller_address")?,
-        mode: mode(row)?,
-        input: input(row)?,
-        started_at: timestamp(row, "started_at")?,
-        via: agent_call(row)?.into(),
-        native_tool: parsed_option(row, "native_tool")?,
+        account: parse_column(row, "account")?,
+        api_key_id: parse_optional_column(row, "api_key_id")?,
+        caller_address: parse_optional_column(row, "caller_address")?,
+        mode: read_mode(row)?,
+        input: read_input(row)?,
+        started_at: read_timestamp(row, "started_at")?,
+        via: read_agent_call(row)?.into(),
+        native_tool: parse_optional_column(row, "native_tool")?,
     })
 }
 
-fn agent_call(row: &Row) -> Result<Option<AgentCall>> {
-    let Some(agent) = parsed_option(row, "agent")? else { return Ok(None) };
+fn read_agent_call(row: &Row) -> Result<Option<AgentCall>> {
+    let Some(agent) = parse_optional_column(row, "agent")? else { return Ok(None) };
     let revision = u32::try_from(get::<i64>(row, "agent_revision")?).unwrap_or(0);
     Ok(Some(AgentCall {
         agent,
         revision: RevisionNumber::try_from(revision).map_err(|error| damaged("agent_revision", &error))?,
-        protocol: parsed(row, "protocol")?,
-        client: parsed_option(row, "client")?,
-        turn: parsed_option(row, "turn")?,
+        protocol: parse_column(row, "protocol")?,
+        client: parse_optional_column(row, "client")?,
+        turn: parse_optional_column(row, "turn")?,
     }))
 }
 
-fn mode(row: &Row) -> Result<InvocationMode> {
+fn read_mode(row: &Row) -> Result<InvocationMode> {
     match get::<&str>(row, "mode")? {
         "regular" => Ok(InvocationMode::Regular),
         "conversation-simulation" => Ok(InvocationMode::ConversationSimulation),
@@ -177,8 +179,8 @@ fn mode(row: &Row) -> Result<InvocationMode> {
 }
 
 /// Reads the input as unparsed JSON, and checks that it is an object.
-fn input(row: &Row) -> Result<RecordedInput> {
-    let input: RecordedInput = json(row, "input")?;
+fn read_input(row: &Row) -> Result<RecordedInput> {
+    let input: RecordedInput = read_json(row, "input")?;
     if input.input_parameters.is_object() {
         return Ok(input);
     }

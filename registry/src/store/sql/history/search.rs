@@ -5,14 +5,14 @@ use super::filters::Filters;
 use super::handle::History;
 use super::record_pages::{FoundRecord, SHORT_COLUMNS, fit_page, read_whole};
 use super::search_windows::Windows;
-use super::text_search::text_search;
+use super::text_search::build_text_search;
 use crate::error::Result;
 use crate::history::{Record, SearchQuery};
 use crate::kit::account::OrganizationId;
 use crate::kit::page::{Page, Slice};
 use crate::store::database::{Database, Statement, TextSearch, Window};
 use crate::store::page_tokens::filter_name;
-use crate::store::sql::kit::row::signed;
+use crate::store::sql::kit::row::to_signed;
 
 /// Cross joins fix the order: the full-text index comes first and is queried once. A planner may otherwise begin with the
 /// records and query the index once for each.
@@ -34,11 +34,11 @@ impl History {
     ) -> Result<Slice<Record>> {
         let filter_name = filter_name(query);
         let list_names = ["search", organization.as_str(), &filter_name];
-        let last = self.store.last_shown(organization, &list_names, page, MOST).await?.map_or(i64::MAX, signed);
-        let Some(search) = text_search(organization, query, self.store.0.clock.now()) else {
+        let last = self.store.find_last_shown(organization, &list_names, page, MOST).await?.map_or(i64::MAX, to_signed);
+        let Some(search) = build_text_search(organization, query, self.store.0.clock.now()) else {
             return Ok(Slice { items: Vec::new(), next: None });
         };
-        let mut listing = self.store.listing(organization).await?;
+        let mut listing = self.store.open_listing(organization).await?;
         let filters = Filters::look_up(&mut listing, organization, &query.filter).await?;
         let (database, before) = (&*self.store.0.database, query.filter.created_before);
         let mut windows = Windows::before(last, database, &mut listing, organization, before).await?;
@@ -48,7 +48,7 @@ impl History {
             let mut statement = begin_statement(database, organization, &search, &window);
             filters.add(&mut statement)?;
             let left = wanted - found.len();
-            statement.bind(" ORDER BY t.rowid DESC LIMIT ?", signed(left as u64));
+            statement.bind(" ORDER BY t.rowid DESC LIMIT ?", to_signed(left as u64));
             let rows = listing.rows(statement.query()).await?;
             found.extend(rows.iter().map(FoundRecord::read).collect::<Result<Vec<_>>>()?);
             if rows.len() == left {

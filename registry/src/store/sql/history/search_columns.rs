@@ -8,7 +8,7 @@ use crate::history::Outcome;
 use crate::kit::account::OrganizationId;
 use crate::kit::digest::Digest;
 use crate::store::sql::kit::row::to_json;
-use crate::text::words::{FIELD_BYTES_MAX, words, words_of_input, words_within};
+use crate::text::words::{FIELD_BYTES_MAX, extract_words, extract_words_of_input, extract_words_within};
 
 /// Adds a list of [`IndexRow`]s to the index.
 pub(super) const INDEX: &str = "INSERT INTO inv_text
@@ -73,17 +73,17 @@ struct Columns<'a> {
 }
 
 impl IndexRow<'_> {
-    pub fn encoded(&self) -> Result<String> {
+    pub fn encode(&self) -> Result<String> {
         let Self { invocation, organization, outcome, input, facets } = *self;
-        let (scope, inputs, facets) = (scope(organization), words_of_input(input), join_facets(facets));
+        let (scope, inputs, facets) = (build_scope(organization), extract_words_of_input(input), join_facets(facets));
         to_json(&Columns { invocation, scope, outcome, inputs, facets })
     }
 }
 
 impl PositionedIndexRow<'_> {
-    pub fn encoded(&self) -> Result<String> {
+    pub fn encode(&self) -> Result<String> {
         let Self { organization, outcome, input, facets, rowid } = *self;
-        let (scope, inputs, facets) = (scope(organization), words_of_input(input), join_facets(facets));
+        let (scope, inputs, facets) = (build_scope(organization), extract_words_of_input(input), join_facets(facets));
         to_json(&PositionedColumns { scope, outcome, inputs, facets, rowid })
     }
 }
@@ -91,12 +91,12 @@ impl PositionedIndexRow<'_> {
 impl OutcomeWords {
     pub fn of(outcome: &Outcome) -> Self {
         match outcome {
-            Outcome::Succeeded { output } => Self { output: Some(words(output)), ..Self::default() },
+            Outcome::Succeeded { output } => Self { output: Some(extract_words(output)), ..Self::default() },
             Outcome::Failed { exception_type, exception_message, exception_stack_trace } => {
                 // Together they have no more words than an output may have.
                 let mut left = FIELD_BYTES_MAX;
                 let mut take = |text: &str| {
-                    let words = words_within(text, left);
+                    let words = extract_words_within(text, left);
                     left = left.saturating_sub(words.len());
                     Some(words)
                 };
@@ -121,7 +121,7 @@ fn join_facets(facets: &Facets) -> String {
 /// Returns the text before each word of an organisation in the index: a word of one organisation is not found with the rows of
 /// others. It is a short digest, because it stands before all words. Should two organisations ever have the same, searches
 /// still find only the runs of one.
-pub(super) fn scope(organization: &OrganizationId) -> String {
+pub(super) fn build_scope(organization: &OrganizationId) -> String {
     let mut digest = Digest::of(organization.as_str().as_bytes()).to_hex();
     digest.truncate(SCOPE_DIGITS);
     digest

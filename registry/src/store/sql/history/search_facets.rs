@@ -10,7 +10,7 @@ use crate::history::{Effect, EffectKind, InvocationFilter, Ledger, ToolSelection
 use crate::kit::clock::Timestamp;
 use crate::kit::digest::Digest;
 use crate::store::database::Row;
-use crate::store::sql::kit::row::{get, json};
+use crate::store::sql::kit::row::{get, read_json};
 
 /// Alternatives of one kind in a search. The facets of more are not looked for.
 const ALTERNATIVES_MAX: usize = 16;
@@ -48,23 +48,23 @@ pub(super) fn start_facets(row: &Row) -> Result<Facets> {
     let started_at = get::<i64>(row, "started_at")?;
     let [hour, day] = [HOUR_MS, DAY_MS].map(|length| started_at.div_euclid(length));
     let times = [(HOUR, hour), (DAY, day), (DAYS, day >> SPAN)];
-    let mut facets: Facets = times.into_iter().map(|(kind, number)| number_facet(kind, number)).collect();
+    let mut facets: Facets = times.into_iter().map(|(kind, number)| build_number_facet(kind, number)).collect();
     let kinds = [EffectKind::Agent, EffectKind::Client, EffectKind::NativeTool].map(EffectKind::as_str);
     for (kind, column) in [(TOOL, "tool"), (USER, "user_id")].into_iter().chain(kinds.map(|kind| (kind, kind))) {
-        facets.extend(get::<Option<&str>>(row, column)?.map(|name| facet(kind, name)));
+        facets.extend(get::<Option<&str>>(row, column)?.map(|name| build_facet(kind, name)));
     }
     Ok(facets)
 }
 
 /// Returns the facets that are known when a run has ended.
 pub(super) fn end_facets(effects: &BTreeSet<Effect>) -> Facets {
-    effects.iter().filter_map(facet_of).collect()
+    effects.iter().filter_map(build_effect_facet).collect()
 }
 
 /// Returns the facets of a run that has ended, from the columns of its record.
 pub(super) fn record_facets(row: &Row) -> Result<Facets> {
     let mut effects = match get::<Option<&str>>(row, "ledger")? {
-        Some(_) => json::<Ledger>(row, "ledger")?.effects(),
+        Some(_) => read_json::<Ledger>(row, "ledger")?.effects(),
         None => BTreeSet::new(),
     };
     let refused_at = get::<Option<String>>(row, EffectKind::RefusedAt.as_str())?;
@@ -78,44 +78,46 @@ pub(super) fn record_facets(row: &Row) -> Result<Facets> {
 /// Returns the facets that a filter asks for: one of each inner list.
 pub(super) fn collect_wanted(filter: &InvocationFilter, now: Timestamp) -> Vec<Vec<String>> {
     let failed = (filter.succeeded == Some(false)).then(Effect::failed);
-    let tools = filter.tools.iter().map(|ToolSelection { tool, .. }| facet(TOOL, tool.as_str()));
-    let users = filter.user_ids.iter().map(|user| facet(USER, user));
-    let mut wanted: Vec<Facets> = vec![failed.iter().filter_map(facet_of).collect(), tools.collect(), users.collect()];
+    let tools = filter.tools.iter().map(|ToolSelection { tool, .. }| build_facet(TOOL, tool.as_str()));
+    let users = filter.user_ids.iter().map(|user| build_facet(USER, user));
+    let mut wanted: Vec<Facets> =
+        vec![failed.iter().filter_map(build_effect_facet).collect(), tools.collect(), users.collect()];
     let kinds: BTreeSet<_> = filter.effects.iter().map(|effect| effect.kind).collect();
-    let of_kind = |kind| filter.effects.iter().filter(move |effect| effect.kind == kind).filter_map(facet_of).collect();
+    let of_kind =
+        |kind| filter.effects.iter().filter(move |effect| effect.kind == kind).filter_map(build_effect_facet).collect();
     wanted.extend(kinds.into_iter().map(of_kind));
-    wanted.extend(filter.created_after.map(|first| times(first, last_time(filter, now))));
+    wanted.extend(filter.created_after.map(|first| list_times(first, compute_last_time(filter, now))));
     wanted.retain(|names| (1..=ALTERNATIVES_MAX).contains(&names.len()));
     wanted.into_iter().map(|names| names.into_iter().collect()).collect()
 }
 
 /// Returns the last time of a filter. Without one it is later than now, by as much as the clocks of servers differ.
-fn last_time(filter: &InvocationFilter, now: Timestamp) -> Timestamp {
+fn compute_last_time(filter: &InvocationFilter, now: Timestamp) -> Timestamp {
     filter.created_before.map_or_else(|| now.after(CLOCKS_DIFFER_MAX), |before| before.before(MILLISECOND))
 }
 
 /// Returns the facets of the hours from a time to another one, including both, of days, or of longer spans.
-fn times(first: Timestamp, last: Timestamp) -> Facets {
+fn list_times(first: Timestamp, last: Timestamp) -> Facets {
     let within = |length: i64| [first, last].map(|time| time.as_milliseconds().div_euclid(length));
     let spans = [(HOUR, within(HOUR_MS)), (DAY, within(DAY_MS)), (DAYS, within(DAY_MS).map(|day| day >> SPAN))];
     let count =
         |[first, last]: [i64; 2]| usize::try_from(last.saturating_sub(first)).map_or(0, |more| more.saturating_add(1));
     let shortest = spans.into_iter().find(|(_, span)| count(*span) <= ALTERNATIVES_MAX);
     shortest.map_or_else(Facets::new, |(kind, [first, last])| {
-        (first..=last).map(|number| number_facet(kind, number)).collect()
+        (first..=last).map(|number| build_number_facet(kind, number)).collect()
     })
 }
 
-fn number_facet(kind: &str, number: i64) -> String {
-    facet(kind, &number.to_string())
+fn build_number_facet(kind: &str, number: i64) -> String {
+    build_facet(kind, &number.to_string())
 }
 
 /// Returns the facet of an effect. A turn has few runs, so that its id would be a word for almost every run.
-fn facet_of(effect: &Effect) -> Option<String> {
-    (effect.kind != EffectKind::Turn).then(|| facet(effect.kind.as_str(), &effect.name))
+fn build_effect_facet(effect: &Effect) -> Option<String> {
+    (effect.kind != EffectKind::Turn).then(|| build_facet(effect.kind.as_str(), &effect.name))
 }
 
-fn facet(kind: &str, name: &str) -> String {
+fn build_facet(kind: &str, name: &str) -> String {
     let mut digest = Digest::of(format!("{kind} {name}").as_bytes()).to_hex();
     digest.truncate(DIGITS);
     digest
@@ -130,7 +132,7 @@ mod tests {
     }
 
     fn spans(kind: &str, spans: std::ops::RangeInclusive<i64>) -> Vec<Vec<String>> {
-        vec![spans.map(|number| number_facet(kind, number)).collect::<Facets>().into_iter().collect()]
+        vec![spans.map(|number| build_number_facet(kind, number)).collect::<Facets>().into_iter().collect()]
     }
 
     #[test]

@@ -5,7 +5,7 @@ use super::search_facets::{record_facets, start_columns};
 use crate::error::Result;
 use crate::history::Outcome;
 use crate::store::database::Row;
-use crate::store::sql::kit::row::{exact_text, get, parsed};
+use crate::store::sql::kit::row::{get, parse_column, read_exact_text};
 
 /// The records that have a row in the index, with the columns that [`write_index_rows`] reads, and `bytes`, their size.
 pub(in crate::store) const INDEXED_RECORDS: &str = concat!(
@@ -24,23 +24,23 @@ pub(in crate::store) const INDEXED_COLUMNS: &str = "rowid, organization, succeed
 /// Makes rows of the index from [`INDEXED_RECORDS`], each a JSON object with the columns of the index.
 pub(in crate::store) fn write_index_rows(records: &[Row]) -> Result<Vec<String>> {
     let row = |record: &Row| {
-        let organization = parsed(record, "organization")?;
-        let outcome = OutcomeWords::of(&outcome(record)?);
+        let organization = parse_column(record, "organization")?;
+        let outcome = OutcomeWords::of(&read_outcome(record)?);
         let (input, facets, rowid) = (get(record, "input")?, &record_facets(record)?, get(record, "rowid")?);
-        PositionedIndexRow { organization: &organization, outcome: &outcome, input, facets, rowid }.encoded()
+        PositionedIndexRow { organization: &organization, outcome: &outcome, input, facets, rowid }.encode()
     };
     records.iter().map(row).collect()
 }
 
 /// Returns the outcome as it is searched: the stack trace is one text.
-fn outcome(row: &Row) -> Result<Outcome> {
+fn read_outcome(row: &Row) -> Result<Outcome> {
     if get(row, "succeeded")? {
-        return Ok(Outcome::Succeeded { output: exact_text(row, "output")? });
+        return Ok(Outcome::Succeeded { output: read_exact_text(row, "output")? });
     }
-    let trace = exact_text(row, "exception_stack_trace")?;
+    let trace = read_exact_text(row, "exception_stack_trace")?;
     Ok(Outcome::Failed {
-        exception_type: exact_text(row, "exception_type")?,
-        exception_message: exact_text(row, "exception_message")?,
+        exception_type: read_exact_text(row, "exception_type")?,
+        exception_message: read_exact_text(row, "exception_message")?,
         exception_stack_trace: serde_json::from_str(&trace).unwrap_or_else(|_| vec![trace]),
     })
 }

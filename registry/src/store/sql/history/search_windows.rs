@@ -25,7 +25,7 @@ const BLOCKS_MAX: i64 = 16;
 const FEW_BLOCKS_MAX: usize = 96;
 /// The rows of the first window, and of the smallest.
 const ROWS_MIN: i64 = 4096;
-const ROWS_MAX: i64 = BLOCKS_MAX << bits(SIZES - 1);
+const ROWS_MAX: i64 = BLOCKS_MAX << compute_bits(SIZES - 1);
 /// How many times larger a window may be than the one before it.
 const GROWTH_MAX: i64 = 64;
 
@@ -78,7 +78,7 @@ impl Windows {
     /// Returns the next window, until all rows are read.
     pub fn read_next(&mut self) -> Option<Window> {
         let before = self.before;
-        let window = (before > 0).then(|| self.blocks_of_few().unwrap_or_else(|| self.blocks()));
+        let window = (before > 0).then(|| self.list_blocks_of_few().unwrap_or_else(|| self.list_blocks()));
         window.map(|(blocks, after)| {
             let rows = before - after;
             self.before = after;
@@ -90,10 +90,10 @@ impl Windows {
 
     /// Returns the blocks of rows of which few match, as few as have all of them, and their first row. `None` when even the smallest
     /// block would have others.
-    fn blocks_of_few(&self) -> Option<(Vec<Block>, i64)> {
+    fn list_blocks_of_few(&self) -> Option<(Vec<Block>, i64)> {
         let (mut blocks, mut before) = (Vec::new(), self.before);
         while self.rows.is_some() && blocks.len() < FEW_BLOCKS_MAX {
-            let block = |size: u32| Block { size, number: (before - 1) >> bits(size) };
+            let block = |size: u32| Block { size, number: (before - 1) >> compute_bits(size) };
             let largest = (0..SIZES).rev().map(block).find(|block| block.first() >= self.few_from);
             let Some(block) = largest.filter(|_| before > 0) else { break };
             before = block.first();
@@ -103,11 +103,12 @@ impl Windows {
     }
 
     /// Returns the blocks of the next window, and its first row.
-    fn blocks(&self) -> (Vec<Block>, i64) {
+    fn list_blocks(&self) -> (Vec<Block>, i64) {
         let Some(rows) = self.rows else { return (Vec::new(), 0) };
-        let size = (0..SIZES - 1).find(|size| rows <= BLOCKS_MAX << bits(*size)).unwrap_or(SIZES - 1);
-        let (first, last) = ((self.before - rows).max(0) >> bits(size), (self.before - 1) >> bits(size));
-        ((first..=last).map(|number| Block { size, number }).collect(), first << bits(size))
+        let size = (0..SIZES - 1).find(|size| rows <= BLOCKS_MAX << compute_bits(*size)).unwrap_or(SIZES - 1);
+        let (first, last) =
+            ((self.before - rows).max(0) >> compute_bits(size), (self.before - 1) >> compute_bits(size));
+        ((first..=last).map(|number| Block { size, number }).collect(), first << compute_bits(size))
     }
 
     /// Chooses the size of the next window: the last one had some of the records, and others are left to find.
@@ -126,12 +127,12 @@ impl Windows {
 
 impl Block {
     const fn first(&self) -> i64 {
-        self.number << bits(self.size)
+        self.number << compute_bits(self.size)
     }
 }
 
 /// The rows of a block, as a power of two.
-const fn bits(size: u32) -> u32 {
+const fn compute_bits(size: u32) -> u32 {
     SMALLEST + FACTOR * size
 }
 

@@ -4,7 +4,7 @@ use super::handle::History;
 use crate::error::Result;
 use crate::kit::ids::InvocationId;
 use crate::store::database::Query;
-use crate::store::sql::kit::row::{parsed, signed};
+use crate::store::sql::kit::row::{parse_column, to_signed};
 use crate::versions::ToolVersion;
 
 /// The cross join keeps planners from beginning with the tapes.
@@ -18,11 +18,11 @@ impl History {
     /// Lists the last runs of a version that have complete tapes, newest first. Subject to the time limit of lists:
     /// [`crate::Error::QueryTooSlow`].
     pub async fn taped_runs(&self, version: &ToolVersion, limit: u32) -> Result<Vec<InvocationId>> {
-        let mut listing = self.store.listing(&version.organization).await?;
+        let mut listing = self.store.open_listing(&version.organization).await?;
         let query = Query::new(LAST).bind(version.organization.as_str()).bind(version.tool.as_str());
         let number = version.version;
-        let query = query.bind(signed(number.major)).bind(signed(number.minor)).bind(signed(number.patch));
+        let query = query.bind(to_signed(number.major)).bind(to_signed(number.minor)).bind(to_signed(number.patch));
         let rows = listing.rows(query.bind(limit)).await?;
-        rows.iter().map(|row| parsed(row, "invocation")).collect()
+        rows.iter().map(|row| parse_column(row, "invocation")).collect()
     }
 }

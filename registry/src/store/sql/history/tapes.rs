@@ -12,7 +12,7 @@ use crate::kit::digest::Digest;
 use crate::kit::ids::InvocationId;
 use crate::secrets::DataKey;
 use crate::store::database::{Connection, Query, Row};
-use crate::store::sql::kit::row::{damaged, get, timestamp};
+use crate::store::sql::kit::row::{damaged, get, read_timestamp};
 
 /// Tapes deleted in one write: a commit of some milliseconds.
 const DELETED_MAX: u32 = 64;
@@ -78,7 +78,7 @@ impl History {
         run: &InvocationId,
         tape: UnsealedTape,
     ) -> Result<NewTape> {
-        let key = self.store.access().data_key(organization).await?;
+        let key = self.store.access().get_data_key(organization).await?;
         let bytes = tape.bytes.len() + tape.bodies.iter().map(|body| body.bytes.len()).sum::<usize>();
         if bytes < BLOCKING_BYTES_MIN {
             return tape.seal(&key, organization, run);
@@ -93,7 +93,7 @@ impl History {
         let query = Query::new(ONE).bind(organization.as_str()).bind(run.as_str());
         let Some(row) = query.fetch_optional(self.store.readers()).await? else { return Ok(None) };
         let Some(sealed) = get::<Option<&[u8]>>(&row, "sealed")? else { return Ok(Some(KeptTape::Cut)) };
-        let key = self.store.access().data_key(organization).await?;
+        let key = self.store.access().get_data_key(organization).await?;
         key.open_tape(organization, run, sealed).map(KeptTape::Whole).map(Some)
     }
 
@@ -103,10 +103,10 @@ impl History {
         organization: &OrganizationId,
         digest: &[u8; 32],
     ) -> Result<Option<BodyPlace>> {
-        let kept = self.store.access().data_key(organization).await?.body_digest(digest);
+        let kept = self.store.access().get_data_key(organization).await?.body_digest(digest);
         let query = Query::new(BODY).bind(organization.as_str()).bind(kept.as_slice());
         let Some(row) = query.fetch_optional(self.store.readers()).await? else { return Ok(None) };
-        Ok(Some(match object(&row)? {
+        Ok(Some(match read_object(&row)? {
             Some(object) => BodyPlace::Object(object),
             None => BodyPlace::Row(get(&row, "sealed")?),
         }))
@@ -119,7 +119,7 @@ impl History {
         digest: &[u8; 32],
         sealed: &[u8],
     ) -> Result<TapeBody> {
-        let key = self.store.access().data_key(organization).await?;
+        let key = self.store.access().get_data_key(organization).await?;
         let bytes = key.open_body(organization, &key.body_digest(digest), sealed)?;
         Ok(TapeBody { digest: *digest, bytes: bytes.to_vec() })
     }
@@ -132,13 +132,13 @@ impl History {
         kept: &[u8; 32],
     ) -> Result<Option<Option<Digest>>> {
         let query = Query::new(LASTING_BODY).bind(organization.as_str()).bind(kept.as_slice()).bind(LASTING_MS);
-        query.fetch_optional(self.store.readers()).await?.as_ref().map(object).transpose()
+        query.fetch_optional(self.store.readers()).await?.as_ref().map(read_object).transpose()
     }
 
     /// Returns the digests of all objects that a body refers to.
     pub async fn bodies_in_use(&self) -> Result<HashSet<Digest>> {
         let rows = Query::new(BODIES_IN_USE).fetch_all(self.store.readers()).await?;
-        rows.iter().filter_map(|row| object(row).transpose()).collect()
+        rows.iter().filter_map(|row| read_object(row).transpose()).collect()
     }
 
     /// Deletes some of the tapes that expired at a time or later, and bodies that no other tape uses.
@@ -177,15 +177,15 @@ async fn delete_expired(connection: &mut Connection, from: Timestamp) -> Result<
         for body in &bodies {
             let query = Query::new(DELETE_BODY).bind(organization).bind(get::<&[u8]>(body, "digest")?);
             let deleted = query.fetch_all(&mut *connection).await?;
-            objects.extend(deleted.iter().filter_map(|row| object(row).transpose()).collect::<Result<Vec<_>>>()?);
+            objects.extend(deleted.iter().filter_map(|row| read_object(row).transpose()).collect::<Result<Vec<_>>>()?);
         }
     }
-    let last = expired.last().map(|row| timestamp(row, "expires_at")).transpose()?;
+    let last = expired.last().map(|row| read_timestamp(row, "expires_at")).transpose()?;
     Ok(DeletedTapes { tapes: expired.len() as u64, objects, last })
 }
 
 /// The object that has a body, unless the row has it.
-fn object(row: &Row) -> Result<Option<Digest>> {
+fn read_object(row: &Row) -> Result<Option<Digest>> {
     let Some(bytes) = get::<Option<&[u8]>>(row, "object_digest")? else { return Ok(None) };
     let bytes = bytes.try_into().map_err(|error| damaged("object_digest", &error))?;
     Ok(Some(Digest::from_bytes(bytes)))

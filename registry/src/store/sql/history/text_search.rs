@@ -2,31 +2,31 @@
 
 use std::collections::BTreeSet;
 
-use super::search_columns::scope;
+use super::search_columns::build_scope;
 use super::search_facets::collect_wanted;
 use crate::history::{SearchField, SearchQuery, SearchTerm};
 use crate::kit::account::OrganizationId;
 use crate::kit::clock::Timestamp;
 use crate::store::database::{Phrase, TextSearch};
-use crate::text::words::words;
+use crate::text::words::extract_words;
 
 /// Returns what a query searches for; `None` for a text without words. Terms without words are ignored.
-pub(in crate::store) fn text_search(
+pub(in crate::store) fn build_text_search(
     organization: &OrganizationId,
     query: &SearchQuery,
     now: Timestamp,
 ) -> Option<TextSearch> {
-    let phrases: Vec<_> = query.text.terms().iter().filter_map(phrase).collect();
-    let (columns, facets) = (columns(&query.fields), collect_wanted(&query.filter, now));
-    (!phrases.is_empty()).then(|| TextSearch { scope: scope(organization), columns, phrases, facets })
+    let phrases: Vec<_> = query.text.terms().iter().filter_map(build_phrase).collect();
+    let (columns, facets) = (list_columns(&query.fields), collect_wanted(&query.filter, now));
+    (!phrases.is_empty()).then(|| TextSearch { scope: build_scope(organization), columns, phrases, facets })
 }
 
-fn phrase(term: &SearchTerm) -> Option<Phrase> {
-    let words = words(&term.text);
+fn build_phrase(term: &SearchTerm) -> Option<Phrase> {
+    let words = extract_words(&term.text);
     (!words.is_empty()).then_some(Phrase { words, is_prefix: term.is_prefix })
 }
 
-fn columns(fields: &[SearchField]) -> BTreeSet<&'static str> {
+fn list_columns(fields: &[SearchField]) -> BTreeSet<&'static str> {
     const RESULT: [SearchField; 4] = [
         SearchField::Output,
         SearchField::ExceptionMessage,

@@ -77,11 +77,11 @@ impl ListPool {
     /// Acquires a permit, then a connection; both queues are first come, first served. The permits bound how many lists
     /// of one organisation wait for a connection.
     async fn acquire(&self, organization: &OrganizationId) -> Result<(OwnedSemaphorePermit, Connection)> {
-        let permit = self.permits_of(organization).acquire_owned().await.map_err(|_| Error::Closed)?;
+        let permit = self.get_permits(organization).acquire_owned().await.map_err(|_| Error::Closed)?;
         Ok((permit, self.pool.acquire().await?))
     }
 
-    fn permits_of(&self, organization: &OrganizationId) -> Arc<Semaphore> {
+    fn get_permits(&self, organization: &OrganizationId) -> Arc<Semaphore> {
         let mut permits = self.permits.lock();
         if let Some(own) = permits.get(organization).and_then(Weak::upgrade) {
             return own;
@@ -106,7 +106,7 @@ impl Listing {
         let rows = timeout(self.deadline.left(), query.fetch_all(&mut self.connection)).await;
         let rows = rows.map_err(|_| self.deadline.too_slow())?;
         self.is_running = false;
-        rows.map_err(|failure| self.translated(failure))
+        rows.map_err(|failure| self.translate(failure))
     }
 
     /// Returns the row of a query that has at most one row.
@@ -114,7 +114,7 @@ impl Listing {
         Ok(self.rows(query).await?.into_iter().next())
     }
 
-    fn translated(&self, failure: Failure) -> Error {
+    fn translate(&self, failure: Failure) -> Error {
         if failure.kind == FailureKind::TooSlow { self.deadline.too_slow() } else { failure.error }
     }
 }
@@ -173,13 +173,13 @@ mod tests {
         }
 
         async fn list(&self, organization: &str, statement: &'static str) -> Result<Vec<Row>> {
-            let mut listing = self.store.listing(&named(organization)).await?;
+            let mut listing = self.store.open_listing(&named(organization)).await?;
             listing.rows(Query::new(statement)).await
         }
 
         /// Starts an endless list, which runs when this returns.
         async fn endless(&self, organization: &str) -> JoinHandle<Result<Vec<Row>>> {
-            let mut listing = self.store.listing(&named(organization)).await.unwrap();
+            let mut listing = self.store.open_listing(&named(organization)).await.unwrap();
             tokio::spawn(async move { listing.rows(Query::new(ENDLESS)).await })
         }
     }
@@ -197,7 +197,7 @@ mod tests {
     #[tokio::test]
     async fn the_statements_of_a_list_share_its_time() {
         let world = World::new(config(Duration::from_millis(200), LONG)).await;
-        let mut listing = world.store.listing(&named("acme")).await.unwrap();
+        let mut listing = world.store.open_listing(&named("acme")).await.unwrap();
         for statement in [ENDLESS, "SELECT 1"] {
             let refused = timeout(SOON, listing.rows(Query::new(statement))).await.unwrap().unwrap_err();
             assert_eq!(refused.code(), "query_too_slow", "{refused}");

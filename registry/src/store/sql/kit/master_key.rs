@@ -34,10 +34,10 @@ pub(in crate::store) enum KeyCheck {
 /// Fails with [`Error::MasterKeyWrong`] for another key than the one that the database was made with. The first key is the one.
 /// Fails with [`Error::CopyIncomplete`] while rows of another database are copied.
 pub(in crate::store) async fn require_master_key(connection: &mut Connection, keys: &KeyRing) -> Result<()> {
-    if key_check(connection, keys).await? == KeyCheck::Absent {
+    if check_key(connection, keys).await? == KeyCheck::Absent {
         Query::new(STORE).bind(keys.derive(COMPLETE).as_slice()).execute(&mut *connection).await?;
     }
-    match key_check(connection, keys).await? {
+    match check_key(connection, keys).await? {
         KeyCheck::Right => Ok(()),
         KeyCheck::Copying => Err(Error::CopyIncomplete),
         KeyCheck::Absent | KeyCheck::Wrong => Err(Error::MasterKeyWrong),
@@ -46,14 +46,14 @@ pub(in crate::store) async fn require_master_key(connection: &mut Connection, ke
 
 /// Like [`require_master_key`], and accepts a copy that is not complete.
 pub(in crate::store) async fn require_master_key_of_copy(connection: &mut Connection, keys: &KeyRing) -> Result<()> {
-    match key_check(connection, keys).await? {
+    match check_key(connection, keys).await? {
         KeyCheck::Right | KeyCheck::Copying => Ok(()),
         KeyCheck::Absent | KeyCheck::Wrong => Err(Error::MasterKeyWrong),
     }
 }
 
 /// Compares the stored value with a key.
-pub(in crate::store) async fn key_check(connection: &mut Connection, keys: &KeyRing) -> Result<KeyCheck> {
+pub(in crate::store) async fn check_key(connection: &mut Connection, keys: &KeyRing) -> Result<KeyCheck> {
     let Some(row) = Query::new(STORED).fetch_optional(connection).await? else { return Ok(KeyCheck::Absent) };
     let stored: Vec<u8> = get(&row, "key_check")?;
     let is = |label| bool::from(stored.ct_eq(&keys.derive(label)));

@@ -41,19 +41,19 @@ pub(in crate::store) async fn migrate(
     migrations: &Migrations,
     clock: &Clock,
 ) -> Result<()> {
-    script(connection, "{begin alone}").await?;
+    run_script(connection, "{begin alone}").await?;
     let applied = apply_missing(connection, migrations, clock).await;
     let end = if applied.is_ok() { "COMMIT" } else { "ROLLBACK" };
-    let ended = script(connection, end).await;
+    let ended = run_script(connection, end).await;
     applied.and(ended)
 }
 
 async fn apply_missing(connection: &mut Connection, migrations: &Migrations, clock: &Clock) -> Result<()> {
-    script(connection, migrations.table).await?;
+    run_script(connection, migrations.table).await?;
     let applied = read_applied_by_lathe(connection).await?;
     check_known(&applied, migrations.list)?;
     for migration in migrations.list.iter().skip(applied.len()) {
-        script(connection, migration.up).await?;
+        run_script(connection, migration.up).await?;
         record(connection, migration, clock).await?;
     }
     Ok(())
@@ -99,7 +99,7 @@ async fn record(connection: &mut Connection, migration: &Migration, clock: &Cloc
 }
 
 /// Runs statements without values.
-async fn script(connection: &mut Connection, statements: &'static str) -> Result<()> {
+async fn run_script(connection: &mut Connection, statements: &'static str) -> Result<()> {
     connection.run_all(vec![Query::new(statements)]).await?;
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! The start of a page of users, keys, holds, conversations or a log, and of lists that are no tables. A page begins after a position, because rows of these lists can be deleted.
 
-use super::row::{get, signed};
+use super::row::{get, to_signed};
 use crate::error::{Error, Result};
 use crate::kit::account::OrganizationId;
 use crate::kit::page::Page;
@@ -24,7 +24,7 @@ impl Store {
 
     /// Returns the position after which a page begins, or `None` for the first page. The row at that position may be deleted.
     /// The statement `most` returns the highest position of the organisation `$1`, as `most`, which bounds valid positions.
-    pub async fn last_shown(
+    pub async fn find_last_shown(
         &self,
         organization: &OrganizationId,
         list: &[&str],
@@ -38,7 +38,7 @@ impl Store {
         let query = Query::new(most).bind(organization.as_str());
         let row = query.fetch_optional(self.readers()).await?;
         let most: Option<i64> = row.map(|row| get(&row, "most")).transpose()?;
-        let was_there = most.is_some_and(|most| signed(position) <= most);
+        let was_there = most.is_some_and(|most| to_signed(position) <= most);
         if was_there { Ok(Some(position)) } else { Err(Error::PageTokenUnknown) }
     }
 }

@@ -13,45 +13,45 @@ use crate::store::database::Row;
 use crate::versions::Version;
 
 /// Parses a text column.
-pub fn parsed<T: FromStr<Err: std::fmt::Display>>(row: &Row, column: &'static str) -> Result<T> {
+pub fn parse_column<T: FromStr<Err: std::fmt::Display>>(row: &Row, column: &'static str) -> Result<T> {
     get::<&str>(row, column)?.parse().map_err(|error| damaged(column, &error))
 }
 
-/// Like [`parsed`], for a nullable column.
-pub fn parsed_option<T: FromStr<Err: std::fmt::Display>>(row: &Row, column: &'static str) -> Result<Option<T>> {
+/// Like [`parse_column`], for a nullable column.
+pub fn parse_optional_column<T: FromStr<Err: std::fmt::Display>>(row: &Row, column: &'static str) -> Result<Option<T>> {
     let text: Option<&str> = get(row, column)?;
     text.map(|text| text.parse().map_err(|error| damaged(column, &error))).transpose()
 }
 
-pub fn json<T: DeserializeOwned>(row: &Row, column: &'static str) -> Result<T> {
+pub fn read_json<T: DeserializeOwned>(row: &Row, column: &'static str) -> Result<T> {
     serde_json::from_str(get::<&str>(row, column)?).map_err(|error| damaged(column, &error))
 }
 
-pub fn timestamp(row: &Row, column: &'static str) -> Result<Timestamp> {
+pub fn read_timestamp(row: &Row, column: &'static str) -> Result<Timestamp> {
     Ok(Timestamp::from_milliseconds(get(row, column)?))
 }
 
-pub fn timestamp_option(row: &Row, column: &'static str) -> Result<Option<Timestamp>> {
+pub fn read_optional_timestamp(row: &Row, column: &'static str) -> Result<Option<Timestamp>> {
     let milliseconds: Option<i64> = get(row, column)?;
     Ok(milliseconds.map(Timestamp::from_milliseconds))
 }
 
 /// Reads a text that is stored as bytes, so that every character survives.
-pub fn exact_text(row: &Row, column: &'static str) -> Result<String> {
+pub fn read_exact_text(row: &Row, column: &'static str) -> Result<String> {
     String::from_utf8(get::<Vec<u8>>(row, column)?).map_err(|error| damaged(column, &error))
 }
 
 /// Reads the three columns of a version.
-pub fn version(row: &Row) -> Result<Version> {
-    Ok(Version::new(unsigned(row, "major")?, unsigned(row, "minor")?, unsigned(row, "patch")?))
+pub fn read_version(row: &Row) -> Result<Version> {
+    Ok(Version::new(read_unsigned(row, "major")?, read_unsigned(row, "minor")?, read_unsigned(row, "patch")?))
 }
 
-pub fn unsigned(row: &Row, column: &'static str) -> Result<u64> {
+pub fn read_unsigned(row: &Row, column: &'static str) -> Result<u64> {
     u64::try_from(get::<i64>(row, column)?).map_err(|error| damaged(column, &error))
 }
 
 /// Converts a number for a signed column. Larger numbers, which no real value reaches, become the maximum.
-pub fn signed(number: u64) -> i64 {
+pub fn to_signed(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 

@@ -11,11 +11,11 @@ use crate::history::{FinishedRun, ORPHANED, Outcome, RunEnd};
 use crate::kit::account::OrganizationId;
 use crate::kit::clock::Timestamp;
 use crate::kit::ids::{BootId, InvocationId};
-use crate::kit::metrics::{NODES as NODES_SEEN, number};
+use crate::kit::metrics::{NODES as NODES_SEEN, to_number};
 use crate::nodes::{Node, NodeDescription};
 use crate::store::database::{Connection, Query, Row};
 use crate::store::sql::history::record_rows::{EndRow, RecordRows};
-use crate::store::sql::kit::row::{get, parsed, timestamp, unsigned};
+use crate::store::sql::kit::row::{get, parse_column, read_timestamp, read_unsigned};
 use crate::store::sql::operations::operation;
 
 /// Time after its last heartbeat from which a server counts as gone, in milliseconds.
@@ -67,7 +67,7 @@ impl Nodes {
 
     /// Notes that this server is there, by the clock of the database.
     pub async fn heartbeat(&self) -> Result<()> {
-        let (boot, node) = self.this_node();
+        let (boot, node) = self.describe_this_node();
         self.store.write(move |connection| Box::pin(async move { see(connection, &boot, &node).await })).await
     }
 
@@ -85,11 +85,11 @@ impl Nodes {
         } else {
             1
         };
-        gauge!(NODES_SEEN).set(number(usize::try_from(nodes).unwrap_or(usize::MAX)));
+        gauge!(NODES_SEEN).set(to_number(usize::try_from(nodes).unwrap_or(usize::MAX)));
         Ok(nodes)
     }
 
-    fn this_node(&self) -> (BootId, NodeDescription) {
+    fn describe_this_node(&self) -> (BootId, NodeDescription) {
         (self.store.0.boot.clone(), self.store.0.node.get().cloned().unwrap_or_default())
     }
 
@@ -108,7 +108,7 @@ impl Nodes {
 
     /// Ends the operations, leases, builds and runs of servers that are gone. Returns the number of runs.
     pub async fn close_orphans(&self) -> Result<u64> {
-        let (boot, node) = self.this_node();
+        let (boot, node) = self.describe_this_node();
         let (now, is_shared) = (self.store.0.clock.now(), self.store.0.database.is_shared());
         let found = self.store.write(move |connection| {
             Box::pin(async move {
@@ -150,14 +150,14 @@ fn read_node(row: &Row) -> Result<Node> {
         NodeDescription { name: get(row, "name")?, address: get(row, "address")?, version: get(row, "version")? };
     let seen_ms = get::<i64>(row, "seen_ms")?;
     Ok(Node {
-        boot: parsed(row, "boot")?,
+        boot: parse_column(row, "boot")?,
         description,
-        started_at: timestamp(row, "started_at")?,
+        started_at: read_timestamp(row, "started_at")?,
         seen: Duration::from_millis(u64::try_from(seen_ms).unwrap_or(0)),
         is_recent: seen_ms < GONE_AFTER_MS,
-        leases: unsigned(row, "leases")?,
-        builds: unsigned(row, "builds")?,
-        runs: unsigned(row, "runs")?,
+        leases: read_unsigned(row, "leases")?,
+        builds: read_unsigned(row, "builds")?,
+        runs: read_unsigned(row, "runs")?,
     })
 }
 
@@ -170,7 +170,7 @@ struct Orphan {
 
 impl Orphan {
     fn read(row: &Row) -> Result<Self> {
-        let (id, organization) = (parsed(row, "invocation")?, parsed(row, "organization")?);
+        let (id, organization) = (parse_column(row, "invocation")?, parse_column(row, "organization")?);
         Ok(Self { id, organization, started_at: get(row, "started_at")? })
     }
 

@@ -7,7 +7,7 @@ use crate::kit::account::{OrganizationId, UserId};
 use crate::kit::ids::InvocationId;
 use crate::store::changes::{Change, ChangeKind};
 use crate::store::database::{Query, Row};
-use crate::store::sql::kit::row::parsed;
+use crate::store::sql::kit::row::parse_column;
 
 /// Only for a run that another server has.
 const REQUEST: &str = "INSERT INTO cancellations (invocation, organization, user_id, requested_at)
@@ -70,6 +70,6 @@ impl Operations {
 }
 
 fn read(row: &Row) -> Result<RequestedCancellation> {
-    let (organization, by) = (parsed(row, "organization")?, parsed(row, "user_id")?);
-    Ok(RequestedCancellation { run: parsed(row, "invocation")?, organization, by })
+    let (organization, by) = (parse_column(row, "organization")?, parse_column(row, "user_id")?);
+    Ok(RequestedCancellation { run: parse_column(row, "invocation")?, organization, by })
 }

@@ -8,11 +8,11 @@ use crate::kit::account::OrganizationId;
 use crate::kit::clock::Timestamp;
 use crate::kit::ids::{BootId, OperationId};
 use crate::operations::{BegunOperation, NewOperation, OperationEnd, OperationState, Refused, TrackedOperation};
-use crate::secrets::keyed_hash;
+use crate::secrets::compute_keyed_hash;
 use crate::store::database::{Connection, Query, Row};
 use crate::store::sql::history::records::{read as read_invocation, select_invocations};
-use crate::store::sql::kit::row::{exact_text, get, parsed, timestamp, version};
-use crate::store::sql::versions::build_queue::{ATTEMPTS_MAX, oldest};
+use crate::store::sql::kit::row::{get, parse_column, read_exact_text, read_timestamp, read_version};
+use crate::store::sql::versions::build_queue::{ATTEMPTS_MAX, compute_oldest};
 use crate::versions::{Lease, Version};
 
 /// Operations that are deleted when a new one begins. Bounds the commit.
@@ -191,11 +191,11 @@ impl Operations {
         operation: &OperationId,
     ) -> Result<Option<Version>> {
         let row = of(VERSION, organization, operation).fetch_optional(self.store.readers()).await?;
-        row.as_ref().map(version).transpose()
+        row.as_ref().map(read_version).transpose()
     }
 
     pub fn fingerprint(&self, request: &[u8]) -> Vec<u8> {
-        keyed_hash(&self.store.0.keys.derive("request fingerprints"), request).to_vec()
+        compute_keyed_hash(&self.store.0.keys.derive("request fingerprints"), request).to_vec()
     }
 }
 
@@ -205,7 +205,7 @@ pub(in crate::store::sql) async fn close(connection: &mut Connection, now: Times
         Query::new(statement).bind(now.as_milliseconds()).execute(&mut *connection).await?;
     }
     let interrupted = Query::new(CLOSE_INTERRUPTED).bind(now.as_milliseconds()).bind(ATTEMPTS_MAX);
-    interrupted.bind(oldest(now)).execute(connection).await?;
+    interrupted.bind(compute_oldest(now)).execute(connection).await?;
     Ok(())
 }
 
@@ -266,22 +266,22 @@ fn of(statement: &'static str, organization: &OrganizationId, operation: &Operat
 fn read(row: &Row) -> Result<TrackedOperation> {
     let finished_at: Option<i64> = get(row, "finished_at")?;
     Ok(TrackedOperation {
-        id: parsed(row, "operation")?,
-        kind: parsed(row, "kind")?,
-        tool: parsed(row, "tool")?,
-        account: parsed(row, "account")?,
-        state: state(row)?,
-        started_at: timestamp(row, "started_at")?,
+        id: parse_column(row, "operation")?,
+        kind: parse_column(row, "kind")?,
+        tool: parse_column(row, "tool")?,
+        account: parse_column(row, "account")?,
+        state: read_state(row)?,
+        started_at: read_timestamp(row, "started_at")?,
         finished_at: finished_at.map(Timestamp::from_milliseconds),
     })
 }
 
-fn state(row: &Row) -> Result<OperationState> {
+fn read_state(row: &Row) -> Result<OperationState> {
     match get::<&str>(row, "state")? {
         "running" => Ok(OperationState::Running),
         "succeeded" => Ok(OperationState::Succeeded),
         "failed" => {
-            Ok(OperationState::Failed(Refused { status: get(row, "status")?, body: exact_text(row, "refusal")? }))
+            Ok(OperationState::Failed(Refused { status: get(row, "status")?, body: read_exact_text(row, "refusal")? }))
         }
         "interrupted" => Ok(OperationState::Interrupted),
         other => Err(Error::Corrupt { what: "operation", detail: format!("state {other}") }),

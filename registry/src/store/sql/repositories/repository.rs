@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::kit::account::OrganizationId;
 use crate::repositories::{DamagedPack, RepositoryContents, RepositoryGeneration, RepositoryLease};
 use crate::store::database::Query;
-use crate::store::sql::kit::row::{get, json, parsed, to_json};
+use crate::store::sql::kit::row::{get, parse_column, read_json, to_json};
 
 const GENERATION: &str = "SELECT generation FROM repositories WHERE organization = $1";
 
@@ -51,7 +51,8 @@ impl Repositories {
     /// Returns up to `limit` packs that were noted.
     pub(crate) async fn damaged_packs(&self, limit: i64) -> Result<Vec<DamagedPack>> {
         let rows = Query::new(DAMAGED).bind(limit).fetch_all(self.store.readers()).await?;
-        let read = |row| Ok(DamagedPack { organization: parsed(row, "organization")?, object: get(row, "pack")? });
+        let read =
+            |row| Ok(DamagedPack { organization: parse_column(row, "organization")?, object: get(row, "pack")? });
         rows.iter().map(read).collect()
     }
 
@@ -79,7 +80,7 @@ impl Repositories {
     pub async fn repository(&self, organization: &OrganizationId) -> Result<Option<RepositoryGeneration>> {
         let row = Query::new(READ).bind(organization.as_str()).fetch_optional(self.store.readers()).await?;
         let read =
-            |row| Ok(RepositoryGeneration { number: get(&row, "generation")?, contents: json(&row, "contents")? });
+            |row| Ok(RepositoryGeneration { number: get(&row, "generation")?, contents: read_json(&row, "contents")? });
         row.map(read).transpose()
     }
 
@@ -94,7 +95,7 @@ impl Repositories {
             .write(move |connection| {
                 Box::pin(async move {
                     let query = Query::new(ACQUIRE).bind(organization.as_str()).bind(boot.as_str());
-                    let taken = query.bind(milliseconds(time_to_live)).fetch_optional(connection).await?;
+                    let taken = query.bind(to_milliseconds(time_to_live)).fetch_optional(connection).await?;
                     taken.map(|row| Ok(RepositoryLease { organization, fence: get(&row, "fence")? })).transpose()
                 })
             })
@@ -103,7 +104,7 @@ impl Repositories {
 
     /// Moves the expiry to `time_to_live` from now. [`Error::LeaseLost`] when the lease was taken over.
     pub async fn renew_repository(&self, lease: &RepositoryLease, time_to_live: Duration) -> Result<()> {
-        self.change(bind_lease(RENEW, lease).bind(milliseconds(time_to_live))).await
+        self.change(bind_lease(RENEW, lease).bind(to_milliseconds(time_to_live))).await
     }
 
     /// Ends a lease, unless it was taken over.
@@ -136,6 +137,6 @@ fn bind_lease(statement: &'static str, lease: &RepositoryLease) -> Query {
     Query::new(statement).bind(lease.organization.as_str()).bind(lease.fence)
 }
 
-fn milliseconds(duration: Duration) -> i64 {
+fn to_milliseconds(duration: Duration) -> i64 {
     i64::try_from(duration.as_millis()).unwrap_or(i64::MAX / 2)
 }

@@ -21,7 +21,7 @@ pub(in crate::store::sql) struct ToolEdit {
 }
 
 impl Tools {
-    pub(in crate::store::sql) fn tool_edit(&self, principal: &Principal, tool: &ToolId) -> ToolEdit {
+    pub(in crate::store::sql) fn build_edit(&self, principal: &Principal, tool: &ToolId) -> ToolEdit {
         ToolEdit { principal: principal.clone(), tool: tool.clone(), now: self.store.0.clock.now() }
     }
 }

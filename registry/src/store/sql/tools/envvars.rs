@@ -8,9 +8,9 @@ use crate::kit::ids::ToolId;
 use crate::kit::invalid_value::InvalidValue;
 use crate::secrets::{DataKey, KeyRing, SealedFor, VariableOwner};
 use crate::store::database::{Connection, Query};
-use crate::store::sql::access::keys::data_key;
+use crate::store::sql::access::keys::read_data_key;
 use crate::store::sql::kit::counts::require_within;
-use crate::store::sql::kit::row::version;
+use crate::store::sql::kit::row::read_version;
 use crate::tools::{EnvvarChanges, EnvvarInsert, EnvvarName, EnvvarUpdate, SecretValue};
 
 /// Variables of one tool. Each run opens all of them.
@@ -35,7 +35,7 @@ impl Tools {
     /// updated or deleted one does not exist, [`Error::VariableRequired`] when a live version requires a deleted one.
     pub async fn modify_envvars(&self, principal: &Principal, tool: &ToolId, changes: EnvvarChanges) -> Result<()> {
         check_sizes(&changes)?;
-        let (edit, keys) = (self.tool_edit(principal, tool), self.store.0.keys.clone());
+        let (edit, keys) = (self.build_edit(principal, tool), self.store.0.keys.clone());
         self.store
             .write(move |connection| {
                 Box::pin(async move { VariableEditor::begin(connection, edit, &keys).await?.apply(&changes).await })
@@ -57,7 +57,7 @@ fn check_sizes(changes: &EnvvarChanges) -> Result<()> {
 impl<'a> VariableEditor<'a> {
     async fn begin(connection: &'a mut Connection, edit: ToolEdit, keys: &KeyRing) -> Result<Self> {
         edit.touch(connection).await?;
-        let key = data_key(connection, &edit.principal.organization, keys).await?;
+        let key = read_data_key(connection, &edit.principal.organization, keys).await?;
         Ok(Self { connection, edit, key })
     }
 
@@ -79,7 +79,7 @@ impl<'a> VariableEditor<'a> {
             Query::new(REQUIRED_BY).bind(self.edit.principal.organization.as_str()).bind(self.edit.tool.as_str());
         let required_by = query.bind(name.as_str()).fetch_optional(&mut *self.connection).await?;
         if let Some(row) = required_by {
-            return Err(Error::VariableRequired { name: name.clone(), version: version(&row)? });
+            return Err(Error::VariableRequired { name: name.clone(), version: read_version(&row)? });
         }
         let statement = "DELETE FROM envvars WHERE organization = $1 AND tool = $2 AND name = $3";
         let query = Query::new(statement).bind(self.edit.principal.organization.as_str()).bind(self.edit.tool.as_str());

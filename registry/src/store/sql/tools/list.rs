@@ -11,7 +11,7 @@ use crate::kit::page::{Page, Slice};
 use crate::store::database::{Query, Row, Statement, Value};
 use crate::store::page_tokens::filter_name;
 use crate::store::sql::kit::listing::Listing;
-use crate::store::sql::kit::row::{get, signed, to_list, unsigned};
+use crate::store::sql::kit::row::{get, read_unsigned, to_list, to_signed};
 use crate::store::sql::kit::sequence_order::{SortedBy, add_order, sort_keys};
 use crate::tools::{TagFilter, TagValue, Tool, ToolFilter, ToolSort};
 
@@ -43,17 +43,17 @@ impl Tools {
     ) -> Result<Slice<Tool>> {
         let filter_name = filter_name(filter);
         let list_names = ["tools", organization.as_str(), &filter_name];
-        let mut listing = self.store.listing(organization).await?;
-        let last = self.last_tool(&mut listing, organization, &list_names, page).await?;
+        let mut listing = self.store.open_listing(organization).await?;
+        let last = self.find_last_tool(&mut listing, organization, &list_names, page).await?;
         let mut statement = list(organization, filter, last.as_ref())?;
         statement.bind(" LIMIT ?", i64::from(page.limit) + 1);
         let rows = listing.rows(statement.query()).await?;
-        let tools = rows.iter().map(|row| Ok((read(row)?, position(row)?))).collect::<Result<_>>()?;
+        let tools = rows.iter().map(|row| Ok((read(row)?, read_position(row)?))).collect::<Result<_>>()?;
         let token = |(_, position): &(Tool, u64)| self.store.page_tokens().seal(&list_names, *position);
         Ok(Slice::cut(tools, page, token).map(|(tool, _)| tool))
     }
 
-    async fn last_tool(
+    async fn find_last_tool(
         &self,
         listing: &mut Listing,
         organization: &OrganizationId,
@@ -64,7 +64,7 @@ impl Tools {
             return Ok(None);
         }
         let position = self.store.page_tokens().open(list_names, page.token).ok_or(Error::PageTokenUnknown)?;
-        let sequence = signed(position >> 1);
+        let sequence = to_signed(position >> 1);
         let query = Query::new(NAME_OF).bind(organization.as_str()).bind(sequence);
         let row = listing.row(query).await?.ok_or(Error::PageTokenUnknown)?;
         Ok(Some(LastTool { sequence, name: get(&row, "name")?, deprecated: position & 1 == 1 }))
@@ -74,19 +74,19 @@ impl Tools {
     pub async fn tool_tag_keys(&self, organization: &OrganizationId) -> Result<Vec<String>> {
         let statement = "SELECT DISTINCT key FROM tool_tags WHERE organization = $1 ORDER BY key LIMIT $2";
         let query = Query::new(statement).bind(organization.as_str()).bind(TAG_KEYS_MAX);
-        let rows = self.store.listing(organization).await?.rows(query).await?;
+        let rows = self.store.open_listing(organization).await?.rows(query).await?;
         rows.iter().map(|row| get(row, "key")).collect()
     }
 }
 
 /// Returns the position of the row with its deprecation in the lowest bit: the only sort key of a tool that can change.
-fn position(row: &Row) -> Result<u64> {
-    Ok(unsigned(row, "sequence")? << 1 | u64::from(get::<bool>(row, "deprecated")?))
+fn read_position(row: &Row) -> Result<u64> {
+    Ok(read_unsigned(row, "sequence")? << 1 | u64::from(get::<bool>(row, "deprecated")?))
 }
 
 /// Returns the statement that lists tools after the last one of the previous page.
 fn list(organization: &OrganizationId, filter: &ToolFilter, last: Option<&LastTool>) -> Result<Statement> {
-    refuse_nul("a filter", filter.tags.iter().flat_map(texts))?;
+    refuse_nul("a filter", filter.tags.iter().flat_map(list_texts))?;
     let mut statement = Statement::with(organization.as_str());
     statement.push(select_tools!("WHERE t.organization = $1"));
     statement.bind_some(" AND t.tool IN {members ?}", to_list(&filter.ids)?);
@@ -125,7 +125,7 @@ struct WantedTag<'a> {
     value: Option<&'a str>,
 }
 
-fn texts(filter: &TagFilter) -> impl Iterator<Item = &str> {
+fn list_texts(filter: &TagFilter) -> impl Iterator<Item = &str> {
     let value = match &filter.value {
         TagValue::Any | TagValue::Null => None,
         TagValue::Equals(value) => Some(value.as_str()),

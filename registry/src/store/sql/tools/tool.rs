@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::kit::account::OrganizationId;
 use crate::kit::ids::{InvocationId, ToolId};
 use crate::store::database::{Connection, Query, Row};
-use crate::store::sql::kit::row::{damaged, get, json, parsed, timestamp, to_json};
+use crate::store::sql::kit::row::{damaged, get, parse_column, read_json, read_timestamp, to_json};
 use crate::store::sql::versions::leases::interrupt_expired;
 use crate::tools::{EnvvarName, NewTool, Tags, Tool, ToolChanges, ToolName, ToolRef};
 
@@ -31,7 +31,7 @@ impl Tools {
     /// Creates a tool. [`Error::Exists`] when a live tool of the organisation has the name.
     pub async fn create_tool(&self, principal: &Principal, new: NewTool) -> Result<ToolId> {
         let created = ToolId::new(&self.store.0.clock);
-        let edit = self.tool_edit(principal, &created);
+        let edit = self.build_edit(principal, &created);
         self.store
             .write(move |connection| {
                 Box::pin(async move {
@@ -69,13 +69,13 @@ impl Tools {
 
     /// Changes the description or the tags of a live tool.
     pub async fn modify_tool(&self, principal: &Principal, tool: &ToolId, changes: ToolChanges) -> Result<()> {
-        let edit = self.tool_edit(principal, tool);
+        let edit = self.build_edit(principal, tool);
         self.store.write(move |connection| Box::pin(async move { modify(connection, &edit, &changes).await })).await
     }
 
     /// Deprecates a live tool and all its versions, and frees its name. [`Error::Busy`] while a publication runs.
     pub async fn deprecate_tool(&self, principal: &Principal, tool: &ToolId) -> Result<()> {
-        let edit = self.tool_edit(principal, tool);
+        let edit = self.build_edit(principal, tool);
         self.store
             .write(move |connection| {
                 Box::pin(async move {
@@ -97,18 +97,18 @@ pub(in crate::store::sql) async fn find(connection: &mut Connection, of: ToolRef
 
 pub(super) fn read(row: &Row) -> Result<Tool> {
     Ok(Tool {
-        id: parsed(row, "tool")?,
-        organization: parsed(row, "organization")?,
-        name: parsed(row, "name")?,
-        description: parsed(row, "description")?,
-        tags: json(row, "tags")?,
+        id: parse_column(row, "tool")?,
+        organization: parse_column(row, "organization")?,
+        name: parse_column(row, "name")?,
+        description: parse_column(row, "description")?,
+        tags: read_json(row, "tags")?,
         deprecated: get(row, "deprecated")?,
         envvars: names(row, "plain_names")?,
         secret_envvars: names(row, "secret_names")?,
-        creator: parsed(row, "creator")?,
-        updated_by: parsed(row, "updated_by")?,
-        created_at: timestamp(row, "created_at")?,
-        updated_at: timestamp(row, "updated_at")?,
+        creator: parse_column(row, "creator")?,
+        updated_by: parse_column(row, "updated_by")?,
+        created_at: read_timestamp(row, "created_at")?,
+        updated_at: read_timestamp(row, "updated_at")?,
     })
 }
 

@@ -11,7 +11,7 @@ pub(in crate::store::sql) const COUNT: &str = "UPDATE organizations SET tool_cha
     WHERE organization IN (SELECT value FROM {members $1} changed)";
 
 /// The organisations whose tools or agents are changed, each once.
-pub(in crate::store::sql) fn changed_organizations(changes: &[Change]) -> Result<List> {
+pub(in crate::store::sql) fn list_changed_organizations(changes: &[Change]) -> Result<List> {
     let mut list = List::default();
     let is_of_tools = |change: &&Change| matches!(change.kind, ChangeKind::Tools | ChangeKind::Agents);
     let mut named: Vec<_> = changes.iter().filter(is_of_tools).map(|change| change.organization.as_str()).collect();

@@ -6,7 +6,7 @@ use crate::kit::account::OrganizationId;
 use crate::kit::ids::ToolId;
 use crate::secrets::{SealedFor, VariableOwner};
 use crate::store::database::{Connection, Query, Row};
-use crate::store::sql::kit::row::{get, parsed};
+use crate::store::sql::kit::row::{get, parse_column};
 use crate::tools::{SecretValue, ToolRef, Variables};
 use crate::versions::{Callable, SealedVariable};
 
@@ -18,15 +18,15 @@ impl Tools {
         let mut connection = self.store.readers().acquire().await?;
         let sealed = read_sealed(&mut connection, ToolRef { organization, tool }).await?;
         drop(connection);
-        self.opened(organization, tool, &sealed).await
+        self.open_variables(organization, tool, &sealed).await
     }
 
     /// Returns the variables with the values that they had when the callable was read.
     pub async fn variables_of(&self, callable: &Callable) -> Result<Variables> {
-        self.opened(&callable.version.organization, &callable.version.tool, &callable.variables).await
+        self.open_variables(&callable.version.organization, &callable.version.tool, &callable.variables).await
     }
 
-    async fn opened(
+    async fn open_variables(
         &self,
         organization: &OrganizationId,
         tool: &ToolId,
@@ -36,7 +36,7 @@ impl Tools {
         if sealed.is_empty() {
             return Ok(variables);
         }
-        let key = self.store.access().data_key(organization).await?;
+        let key = self.store.access().get_data_key(organization).await?;
         for SealedVariable { name, is_secret, sealed } in sealed {
             let value =
                 key.open(SealedFor { organization, owner: VariableOwner::Tool(tool), name: name.as_str() }, sealed)?;
@@ -60,6 +60,6 @@ pub(in crate::store::sql) async fn read_sealed(
 }
 
 fn read(row: &Row) -> Result<SealedVariable> {
-    let (name, is_secret) = (parsed(row, "name")?, get(row, "is_secret")?);
+    let (name, is_secret) = (parse_column(row, "name")?, get(row, "is_secret")?);
     Ok(SealedVariable { name, is_secret, sealed: get(row, "sealed")? })
 }

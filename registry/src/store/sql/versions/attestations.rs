@@ -7,7 +7,7 @@ use crate::kit::invalid_value::InvalidValue;
 use crate::kit::public_key::PublicKey;
 use crate::secrets::SigningKey;
 use crate::store::database::{Connection, Query};
-use crate::store::sql::kit::row::{get, timestamp};
+use crate::store::sql::kit::row::{get, read_timestamp};
 use crate::versions::{Attestation, SigningKeyInUse, ToolVersion};
 
 const INSERT_KEY: &str = "INSERT INTO signing_keys (organization, public_key, created_at) VALUES ($1, $2, $3)
@@ -25,13 +25,13 @@ const KEYS: &str = "SELECT public_key, created_at FROM signing_keys WHERE organi
 impl Versions {
     /// Returns the key that signs the versions of the organisation.
     pub async fn signing_key(&self, organization: &OrganizationId) -> Result<SigningKey> {
-        self.store.access().data_key(organization).await?.signing_key()
+        self.store.access().get_data_key(organization).await?.signing_key()
     }
 
     /// Lists the keys that have signed versions of the organisation, oldest first.
     pub async fn signing_keys(&self, organization: &OrganizationId) -> Result<Vec<SigningKeyInUse>> {
         let rows = Query::new(KEYS).bind(organization.as_str()).fetch_all(self.store.readers()).await?;
-        let read = |row| Ok(SigningKeyInUse { key: public_key(row)?, since: timestamp(row, "created_at")? });
+        let read = |row| Ok(SigningKeyInUse { key: read_public_key(row)?, since: read_timestamp(row, "created_at")? });
         rows.iter().map(read).collect()
     }
 
@@ -41,7 +41,7 @@ impl Versions {
         let Some(row) = query.fetch_optional(self.store.readers()).await? else { return Ok(None) };
         Ok(Some(Attestation {
             version: of.version,
-            signed_by: public_key(&row)?,
+            signed_by: read_public_key(&row)?,
             provenance: get(&row, "provenance")?,
             sbom: get(&row, "sbom")?,
         }))
@@ -62,7 +62,7 @@ pub(super) async fn insert(connection: &mut Connection, of: &ToolVersion, attest
     Ok(())
 }
 
-fn public_key(row: &crate::store::database::Row) -> Result<PublicKey> {
+fn read_public_key(row: &crate::store::database::Row) -> Result<PublicKey> {
     let damaged = |error: InvalidValue| Error::Corrupt { what: "signing key", detail: error.to_string() };
     PublicKey::from_bytes(get(row, "public_key")?).map_err(damaged)
 }

@@ -10,7 +10,7 @@ use crate::kit::account::{AccountId, OrganizationId};
 use crate::kit::clock::Timestamp;
 use crate::operations::QueuedPublication;
 use crate::store::database::{Query, Row};
-use crate::store::sql::kit::row::{exact_text, get, parsed};
+use crate::store::sql::kit::row::{get, parse_column, read_exact_text};
 
 /// Servers that begin a publication. One that ends its server each time does not end all others.
 pub(in crate::store::sql) const ATTEMPTS_MAX: u32 = 3;
@@ -67,28 +67,28 @@ impl Versions {
     pub async fn principal(&self, organization: &OrganizationId, account: &AccountId) -> Result<Option<Principal>> {
         let query = Query::new(MEMBER).bind(organization.as_str()).bind(account.as_str());
         let Some(row) = query.fetch_optional(self.store.readers()).await? else { return Ok(None) };
-        let grants = self.store.access().grants_of(&parsed(&row, "role")?, &row)?;
+        let grants = self.store.access().read_grants(&parse_column(&row, "role")?, &row)?;
         let (organization, account) = (organization.clone(), account.clone());
         Ok(Some(Principal { organization, account, grants, key: None, agent: None, address: None }))
     }
 }
 
 /// The time before which a publication must have begun to be too old, in milliseconds.
-pub(in crate::store::sql) fn oldest(now: Timestamp) -> i64 {
+pub(in crate::store::sql) fn compute_oldest(now: Timestamp) -> i64 {
     now.before(AGE_MAX).as_milliseconds()
 }
 
 fn bind_oldest(statement: &'static str, now: Timestamp) -> Query {
-    Query::new(statement).bind(ATTEMPTS_MAX).bind(oldest(now))
+    Query::new(statement).bind(ATTEMPTS_MAX).bind(compute_oldest(now))
 }
 
 fn read(row: &Row) -> Result<QueuedPublication> {
     Ok(QueuedPublication {
-        id: parsed(row, "operation")?,
-        organization: parsed(row, "organization")?,
-        account: parsed(row, "account")?,
-        tool: parsed(row, "tool")?,
-        request: exact_text(row, "request")?,
+        id: parse_column(row, "operation")?,
+        organization: parse_column(row, "organization")?,
+        account: parse_column(row, "account")?,
+        tool: parse_column(row, "tool")?,
+        request: read_exact_text(row, "request")?,
         commit: get(row, "commit_id")?,
         has_key: get::<Option<&str>>(row, "idempotency_key")?.is_some(),
     })

@@ -6,7 +6,9 @@ use crate::error::{Error, Result};
 use crate::kit::account::OrganizationId;
 use crate::kit::clock::Timestamp;
 use crate::store::database::{Query, Row};
-use crate::store::sql::kit::row::{exact_text, get, parsed, parsed_option, timestamp, version};
+use crate::store::sql::kit::row::{
+    get, parse_column, parse_optional_column, read_exact_text, read_timestamp, read_version,
+};
 use crate::versions::{Build, BuildReference, BuildState, FailedBuild, Lease};
 
 const FAIL: &str = "UPDATE builds SET state = 'failed', stage = $3, message = $4, log = $5, finished_at = $6
@@ -73,23 +75,25 @@ impl Versions {
 fn read(row: &Row) -> Result<Build> {
     let finished_at: Option<i64> = get(row, "finished_at")?;
     Ok(Build {
-        id: parsed(row, "build")?,
-        organization: parsed(row, "organization")?,
-        tool: parsed(row, "tool")?,
-        state: state(row)?,
-        log: exact_text(row, "log")?,
-        creator: parsed(row, "creator")?,
-        started_at: timestamp(row, "started_at")?,
+        id: parse_column(row, "build")?,
+        organization: parse_column(row, "organization")?,
+        tool: parse_column(row, "tool")?,
+        state: read_state(row)?,
+        log: read_exact_text(row, "log")?,
+        creator: parse_column(row, "creator")?,
+        started_at: read_timestamp(row, "started_at")?,
         finished_at: finished_at.map(Timestamp::from_milliseconds),
     })
 }
 
-fn state(row: &Row) -> Result<BuildState> {
-    let made = parsed_option(row, "version_id")?;
+fn read_state(row: &Row) -> Result<BuildState> {
+    let made = parse_optional_column(row, "version_id")?;
     match (get::<&str>(row, "state")?, made) {
         ("running", None) => Ok(BuildState::Running),
-        ("succeeded", Some(made)) => Ok(BuildState::Succeeded { version: made, number: version(row)? }),
-        ("failed", None) => Ok(BuildState::Failed { stage: get(row, "stage")?, message: exact_text(row, "message")? }),
+        ("succeeded", Some(made)) => Ok(BuildState::Succeeded { version: made, number: read_version(row)? }),
+        ("failed", None) => {
+            Ok(BuildState::Failed { stage: get(row, "stage")?, message: read_exact_text(row, "message")? })
+        }
         (state, _) => Err(Error::Corrupt { what: "build", detail: format!("state {state}") }),
     }
 }

@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::kit::clock::Timestamp;
 use crate::kit::digest::Digest;
 use crate::store::database::{Query, Row};
-use crate::store::sql::kit::row::{get, json, parsed, parsed_option, unsigned};
+use crate::store::sql::kit::row::{get, parse_column, parse_optional_column, read_json, read_unsigned};
 use crate::versions::OldBuilds;
 
 /// Versions that are read at once. Their settings have some kilobytes each.
@@ -38,7 +38,7 @@ impl Versions {
             let Some(row) = rows.last() else { return Ok(used) };
             last = (get(row, "organization")?, get(row, "version_id")?);
             for row in &rows {
-                used.extend(digests(row)?);
+                used.extend(read_digests(row)?);
             }
         }
     }
@@ -46,7 +46,7 @@ impl Versions {
     /// Counts the builds that failed before a time.
     pub async fn count_old_builds(&self, before: Timestamp) -> Result<OldBuilds> {
         let row = Query::new(OLD_BUILDS).bind(before.as_milliseconds()).fetch_one(self.store.readers()).await?;
-        Ok(OldBuilds { count: unsigned(&row, "builds")?, bytes: unsigned(&row, "bytes")? })
+        Ok(OldBuilds { count: read_unsigned(&row, "builds")?, bytes: read_unsigned(&row, "bytes")? })
     }
 
     /// Deletes the builds that failed before a time, with their logs, in small commits. Returns their number.
@@ -74,10 +74,10 @@ struct StoredMocks {
 }
 
 /// The digest of the component of a tool with a bundle is that of image and bundle together, which are stored apart.
-fn digests(row: &Row) -> Result<impl Iterator<Item = Digest>> {
-    let settings: StoredMocks = json(row, "settings")?;
-    let bundle = parsed_option(row, "bundle_digest")?;
-    let code = if bundle.is_some() { bundle } else { Some(parsed(row, "component_digest")?) };
-    let image = Some(parsed(row, "image_digest")?);
+fn read_digests(row: &Row) -> Result<impl Iterator<Item = Digest>> {
+    let settings: StoredMocks = read_json(row, "settings")?;
+    let bundle = parse_optional_column(row, "bundle_digest")?;
+    let code = if bundle.is_some() { bundle } else { Some(parse_column(row, "component_digest")?) };
+    let image = Some(parse_column(row, "image_digest")?);
     Ok([image, code, settings.mocks_digest].into_iter().flatten())
 }

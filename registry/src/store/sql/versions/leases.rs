@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::kit::clock::Timestamp;
 use crate::kit::ids::{BootId, BuildId, ToolId};
 use crate::store::database::{Connection, Query};
-use crate::store::sql::kit::row::{get, timestamp};
+use crate::store::sql::kit::row::{get, read_timestamp};
 use crate::tools::ToolRef;
 use crate::versions::{Busy, Lease};
 
@@ -83,7 +83,7 @@ impl Versions {
         self.store
             .write(move |connection| {
                 Box::pin(async move {
-                    let query = bind_lease(RENEW, &lease).bind(milliseconds(time_to_live));
+                    let query = bind_lease(RENEW, &lease).bind(to_milliseconds(time_to_live));
                     require_held(query.execute(connection).await?)
                 })
             })
@@ -136,13 +136,13 @@ impl Acquisition {
     async fn acquire(self, connection: &mut Connection) -> Result<Lease> {
         let Self { lease: asked, boot, time_to_live } = self;
         let query = Query::new(ACQUIRE).bind(asked.organization.as_str()).bind(asked.tool.as_str());
-        let query = query.bind(asked.build.as_str()).bind(asked.holder.as_str()).bind(milliseconds(time_to_live));
+        let query = query.bind(asked.build.as_str()).bind(asked.holder.as_str()).bind(to_milliseconds(time_to_live));
         let taken = query.bind(boot.as_str()).fetch_optional(&mut *connection).await?;
         let Some(row) = taken else {
             return Err(find_refusal(connection, &asked).await?);
         };
         let lease = Lease { fence: get(&row, "fence")?, ..asked };
-        fail_abandoned_builds(connection, tool_of(&lease), lease.acquired_at).await?;
+        fail_abandoned_builds(connection, get_tool(&lease), lease.acquired_at).await?;
         start_build(connection, &lease, &boot).await?;
         Ok(lease)
     }
@@ -157,7 +157,7 @@ async fn start_build(connection: &mut Connection, lease: &Lease, boot: &BootId) 
 
 /// Returns why the lease was refused: another publication holds it, or held it a moment ago, or the tool does not exist.
 async fn find_refusal(connection: &mut Connection, asked: &Lease) -> Result<Error> {
-    if let Some(busy) = find_busy(connection, tool_of(asked)).await? {
+    if let Some(busy) = find_busy(connection, get_tool(asked)).await? {
         return Ok(busy.into());
     }
     let query = Query::new(LIVE_TOOL).bind(asked.organization.as_str()).bind(asked.tool.as_str());
@@ -170,7 +170,7 @@ async fn find_refusal(connection: &mut Connection, asked: &Lease) -> Result<Erro
 async fn find_busy(connection: &mut Connection, of: ToolRef<'_>) -> Result<Option<Busy>> {
     let query = Query::new(HELD_SINCE).bind(of.organization.as_str()).bind(of.tool.as_str());
     let row = query.fetch_optional(connection).await?;
-    row.map(|row| Ok(Busy { since: timestamp(&row, "since")? })).transpose()
+    row.map(|row| Ok(Busy { since: read_timestamp(&row, "since")? })).transpose()
 }
 
 /// Binds the organisation, the tool and the fence of a lease as `$1`, `$2` and `$3`.
@@ -179,7 +179,7 @@ fn bind_lease(statement: &'static str, lease: &Lease) -> Query {
     query.bind(lease.fence)
 }
 
-const fn tool_of(lease: &Lease) -> ToolRef<'_> {
+const fn get_tool(lease: &Lease) -> ToolRef<'_> {
     ToolRef { organization: &lease.organization, tool: &lease.tool }
 }
 
@@ -187,6 +187,6 @@ const fn require_held(rows_affected: u64) -> Result<()> {
     if rows_affected == 0 { Err(Error::LeaseLost) } else { Ok(()) }
 }
 
-fn milliseconds(duration: Duration) -> i64 {
+fn to_milliseconds(duration: Duration) -> i64 {
     i64::try_from(duration.as_millis()).unwrap_or(i64::MAX / 2)
 }

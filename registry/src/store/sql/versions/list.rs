@@ -13,7 +13,7 @@ use crate::store::database::{Query, Row};
 use crate::store::page_tokens::filter_name;
 use crate::store::sql::history::record_pages::count_fitting;
 use crate::store::sql::kit::listing::Listing;
-use crate::store::sql::kit::row::{get, parsed, timestamp, to_json, unsigned, version};
+use crate::store::sql::kit::row::{get, parse_column, read_timestamp, read_unsigned, read_version, to_json};
 use crate::tools::ToolRef;
 use crate::versions::{ToolVersion, Version, VersionFilter, VersionSort};
 
@@ -49,9 +49,9 @@ impl Versions {
         let ToolRef { organization, tool } = of;
         let filter_name = filter_name(filter);
         let list = ["versions", organization.as_str(), tool.as_str(), &filter_name];
-        let mut listing = self.store.listing(organization).await?;
-        let mut keys = version_keys(&mut listing, of).await?;
-        let last = if page.is_first() { None } else { Some(self.last_version(&list, &keys, page)?) };
+        let mut listing = self.store.open_listing(organization).await?;
+        let mut keys = list_version_keys(&mut listing, of).await?;
+        let last = if page.is_first() { None } else { Some(self.find_last_version(&list, &keys, page)?) };
         keys.retain(|key| {
             key.passes(organization, filter) && last.as_ref().is_none_or(|last| key.is_behind(last, filter))
         });
@@ -60,12 +60,12 @@ impl Versions {
         let fitting = count_fitting(keys.iter().map(|key| key.bytes)).max(1);
         let page = Page { limit: page.limit.min(u32::try_from(fitting).unwrap_or(u32::MAX)), ..page };
         let keys = Slice::cut(keys, page, |key| self.store.page_tokens().seal(&list, key.position()));
-        let items = versions_in_order(&mut listing, organization, &keys.items).await?;
+        let items = read_versions_in_order(&mut listing, organization, &keys.items).await?;
         Ok(Slice { items, next: keys.next })
     }
 
     /// Returns the last version of the previous page, with its state at that time.
-    fn last_version(&self, list: &[&str], keys: &[Key], page: Page) -> Result<Key> {
+    fn find_last_version(&self, list: &[&str], keys: &[Key], page: Page) -> Result<Key> {
         let position = self.store.page_tokens().open(list, page.token).ok_or(Error::PageTokenUnknown)?;
         let found = keys.iter().find(|key| key.ordinal == position >> 1).ok_or(Error::PageTokenUnknown)?;
         Ok(Key { deprecated: position & 1 == 1, ..found.clone() })
@@ -73,17 +73,20 @@ impl Versions {
 }
 
 /// Returns the numbers of all versions of a tool, deprecated or not.
-pub(in crate::store::sql) async fn version_numbers(listing: &mut Listing, of: ToolRef<'_>) -> Result<Vec<Version>> {
+pub(in crate::store::sql) async fn list_version_numbers(
+    listing: &mut Listing,
+    of: ToolRef<'_>,
+) -> Result<Vec<Version>> {
     let query = Query::new(NUMBERS).bind(of.organization.as_str()).bind(of.tool.as_str());
-    listing.rows(query).await?.iter().map(version).collect()
+    listing.rows(query).await?.iter().map(read_version).collect()
 }
 
-async fn version_keys(listing: &mut Listing, of: ToolRef<'_>) -> Result<Vec<Key>> {
+async fn list_version_keys(listing: &mut Listing, of: ToolRef<'_>) -> Result<Vec<Key>> {
     let query = Query::new(KEYS).bind(of.organization.as_str()).bind(of.tool.as_str());
-    listing.rows(query).await?.iter().map(key).collect()
+    listing.rows(query).await?.iter().map(read_key).collect()
 }
 
-async fn versions_in_order(
+async fn read_versions_in_order(
     listing: &mut Listing,
     organization: &OrganizationId,
     keys: &[Key],
@@ -114,15 +117,15 @@ impl Key {
     }
 }
 
-fn key(row: &Row) -> Result<Key> {
+fn read_key(row: &Row) -> Result<Key> {
     Ok(Key {
         id: get(row, "version_id")?,
-        version: version(row)?,
-        ordinal: unsigned(row, "ordinal")?,
-        creator: parsed(row, "creator")?,
-        created_at: timestamp(row, "created_at")?,
+        version: read_version(row)?,
+        ordinal: read_unsigned(row, "ordinal")?,
+        creator: parse_column(row, "creator")?,
+        created_at: read_timestamp(row, "created_at")?,
         deprecated: get(row, "deprecated")?,
-        bytes: unsigned(row, "bytes")?,
+        bytes: read_unsigned(row, "bytes")?,
     })
 }
 

@@ -10,7 +10,7 @@ use crate::kit::clock::Timestamp;
 use crate::kit::ids::VersionId;
 use crate::store::changes::{Change, ChangeKind};
 use crate::store::database::{Connection, Query};
-use crate::store::sql::kit::row::{get, parsed, signed, to_json, unsigned, version};
+use crate::store::sql::kit::row::{get, parse_column, read_unsigned, read_version, to_json, to_signed};
 use crate::tools::MissingVariable;
 use crate::versions::{BumpKind, Lease, NewVersion, Publication, SchemaText, ToolVersion, Version};
 
@@ -81,8 +81,8 @@ impl Versions {
         match query.fetch_optional(self.store.readers()).await? {
             Some(row) => Err(Error::PublishedAlready {
                 branch: publication.commit_branch.clone(),
-                version: version(&row)?,
-                id: parsed(&row, "version_id")?,
+                version: read_version(&row)?,
+                id: parse_column(&row, "version_id")?,
             }),
             None => Ok(()),
         }
@@ -99,7 +99,7 @@ struct Publishing {
 
 impl Publishing {
     async fn check_live_versions(&self, connection: &mut Connection, live_max: u32) -> Result<()> {
-        let live = unsigned(&self.of_tool(LIVE).bind(live_max).fetch_one(connection).await?, "live")?;
+        let live = read_unsigned(&self.of_tool(LIVE).bind(live_max).fetch_one(connection).await?, "live")?;
         let limit = u64::from(live_max);
         if live < limit { Ok(()) } else { Err(Error::TooMany { what: "live versions per tool", limit }) }
     }
@@ -110,7 +110,7 @@ impl Publishing {
             let query = self.of_tool(MISSING).bind(to_json(required)?).bind(is_secret);
             for row in &query.fetch_all(&mut *connection).await? {
                 let is_other_kind = get(row, "is_other_kind")?;
-                missing.push(MissingVariable { name: parsed(row, "value")?, is_secret, is_other_kind });
+                missing.push(MissingVariable { name: parse_column(row, "value")?, is_secret, is_other_kind });
             }
         }
         let tool = self.lease.tool.to_string();
@@ -119,7 +119,7 @@ impl Publishing {
 
     async fn next_version(&self, connection: &mut Connection) -> Result<ToolVersion> {
         let highest =
-            self.of_tool(HIGHEST).fetch_optional(&mut *connection).await?.as_ref().map(version).transpose()?;
+            self.of_tool(HIGHEST).fetch_optional(&mut *connection).await?.as_ref().map(read_version).transpose()?;
         let ordinal = get(&self.of_tool(ORDINAL).fetch_one(connection).await?, "ordinal")?;
         let Self { lease, id, now, new } = self;
         Ok(ToolVersion {
@@ -149,7 +149,7 @@ impl Publishing {
 
     async fn insert(&self, connection: &mut Connection, new: &ToolVersion) -> Result<()> {
         let query = Query::new(INSERT).bind(new.organization.as_str()).bind(new.id.as_str()).bind(new.tool.as_str());
-        let [major, minor, patch] = [new.version.major, new.version.minor, new.version.patch].map(signed);
+        let [major, minor, patch] = [new.version.major, new.version.minor, new.version.patch].map(to_signed);
         let query = query.bind(major).bind(minor).bind(patch).bind(new.ordinal);
         let query = query.bind(to_json(&new.required_envvars)?).bind(to_json(&new.required_secret_envvars)?);
         let query = query.bind(to_json(&new.input_schema)?).bind(new.commit.as_str()).bind(new.commit_branch.as_str());

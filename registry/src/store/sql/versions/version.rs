@@ -7,7 +7,9 @@ use crate::error::Result;
 use crate::kit::account::{OrganizationId, UserId};
 use crate::kit::ids::{ToolId, VersionId};
 use crate::store::database::{Connection, Query, Row};
-use crate::store::sql::kit::row::{get, json, parsed, parsed_option, signed, timestamp, to_json, version};
+use crate::store::sql::kit::row::{
+    get, parse_column, parse_optional_column, read_json, read_timestamp, read_version, to_json, to_signed,
+};
 use crate::store::sql::tools::edit::ToolEdit;
 use crate::tools::ToolRef;
 use crate::versions::{Constraint, ToolVersion, Version};
@@ -41,8 +43,8 @@ impl Versions {
         tool: &ToolId,
         version: &Version,
     ) -> Result<Option<ToolVersion>> {
-        let query = Query::new(GET).bind(organization.as_str()).bind(tool.as_str()).bind(signed(version.major));
-        let query = query.bind(signed(version.minor)).bind(signed(version.patch));
+        let query = Query::new(GET).bind(organization.as_str()).bind(tool.as_str()).bind(to_signed(version.major));
+        let query = query.bind(to_signed(version.minor)).bind(to_signed(version.patch));
         query.fetch_optional(self.store.readers()).await?.as_ref().map(read).transpose()
     }
 
@@ -72,9 +74,9 @@ impl Versions {
         constraint: &Constraint,
     ) -> Result<Option<(ToolVersion, Vec<Version>)>> {
         let query = Query::new(DEPRECATED).bind(organization.as_str()).bind(tool.as_str());
-        let mut listing = self.store.listing(organization).await?;
+        let mut listing = self.store.open_listing(organization).await?;
         let rows = listing.rows(query).await?;
-        let matching = rows.iter().find(|row| version(row).is_ok_and(|version| constraint.matches(&version)));
+        let matching = rows.iter().find(|row| read_version(row).is_ok_and(|version| constraint.matches(&version)));
         let Some(id) = matching.map(|row| get::<String>(row, "version_id")).transpose()? else { return Ok(None) };
         let query = Query::new(BY_ID).bind(organization.as_str()).bind(id);
         let Some(found) = listing.row(query).await?.as_ref().map(read).transpose()? else { return Ok(None) };
@@ -86,8 +88,8 @@ impl Versions {
     /// Lists the users who published versions of the tool, sorted.
     pub async fn version_creators(&self, organization: &OrganizationId, tool: &ToolId) -> Result<Vec<UserId>> {
         let query = Query::new(CREATORS).bind(organization.as_str()).bind(tool.as_str());
-        let rows = self.store.listing(organization).await?.rows(query).await?;
-        rows.iter().map(|row| parsed(row, "creator")).collect()
+        let rows = self.store.open_listing(organization).await?.rows(query).await?;
+        rows.iter().map(|row| parse_column(row, "creator")).collect()
     }
 
     /// Deprecates the live versions that match and returns their number. Without a match, nothing changes.
@@ -98,7 +100,7 @@ impl Versions {
         tool: &ToolId,
         constraint: &Constraint,
     ) -> Result<u64> {
-        let (edit, constraint) = (self.store.tools().tool_edit(principal, tool), constraint.clone());
+        let (edit, constraint) = (self.store.tools().build_edit(principal, tool), constraint.clone());
         self.store
             .write(move |connection| {
                 Box::pin(async move {
@@ -117,27 +119,27 @@ impl Versions {
 
 pub(super) fn read(row: &Row) -> Result<ToolVersion> {
     Ok(ToolVersion {
-        id: parsed(row, "version_id")?,
-        organization: parsed(row, "organization")?,
-        tool: parsed(row, "tool")?,
-        version: version(row)?,
+        id: parse_column(row, "version_id")?,
+        organization: parse_column(row, "organization")?,
+        tool: parse_column(row, "tool")?,
+        version: read_version(row)?,
         ordinal: get(row, "ordinal")?,
-        required_envvars: json(row, "required_envvars")?,
-        required_secret_envvars: json(row, "required_secret_envvars")?,
-        input_schema: json(row, "input_schema")?,
+        required_envvars: read_json(row, "required_envvars")?,
+        required_secret_envvars: read_json(row, "required_secret_envvars")?,
+        input_schema: read_json(row, "input_schema")?,
         commit: get(row, "commit_id")?,
-        commit_branch: parsed(row, "commit_branch")?,
+        commit_branch: parse_column(row, "commit_branch")?,
         scaffold_commit: get(row, "scaffold_commit")?,
-        project_path: parsed(row, "project_path")?,
-        settings: json(row, "settings")?,
-        image_digest: parsed(row, "image_digest")?,
-        bundle_digest: parsed_option(row, "bundle_digest")?,
-        component_digest: parsed(row, "component_digest")?,
+        project_path: parse_column(row, "project_path")?,
+        settings: read_json(row, "settings")?,
+        image_digest: parse_column(row, "image_digest")?,
+        bundle_digest: parse_optional_column(row, "bundle_digest")?,
+        component_digest: parse_column(row, "component_digest")?,
         deprecated: get(row, "deprecated")?,
-        creator: parsed(row, "creator")?,
-        updated_by: parsed(row, "updated_by")?,
-        created_at: timestamp(row, "created_at")?,
-        updated_at: timestamp(row, "updated_at")?,
+        creator: parse_column(row, "creator")?,
+        updated_by: parse_column(row, "updated_by")?,
+        created_at: read_timestamp(row, "created_at")?,
+        updated_at: read_timestamp(row, "updated_at")?,
     })
 }
 
@@ -175,7 +177,7 @@ pub(super) async fn find_by_id(
 pub async fn read_live_versions(connection: &mut Connection, of: ToolRef<'_>) -> Result<Vec<(VersionId, Version)>> {
     let query = Query::new(LIVE).bind(of.organization.as_str()).bind(of.tool.as_str());
     let rows = query.fetch_all(connection).await?;
-    rows.iter().map(|row| Ok((parsed(row, "version_id")?, version(row)?))).collect()
+    rows.iter().map(|row| Ok((parse_column(row, "version_id")?, read_version(row)?))).collect()
 }
 
 async fn deprecate(connection: &mut Connection, edit: &ToolEdit, constraint: &Constraint) -> Result<u64> {

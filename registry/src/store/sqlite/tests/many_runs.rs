@@ -60,15 +60,15 @@ impl World {
     }
 
     async fn parts(&self, filter: &InvocationFilter) -> Vec<ListPart> {
-        let mut listing = self.store.listing(&acme()).await.unwrap();
+        let mut listing = self.store.open_listing(&acme()).await.unwrap();
         ListPart::look_up_all(&mut listing, &acme(), filter).await.unwrap()
     }
 
     /// Fails when the statement of a part scans a table of the history, or sorts what it does not read for the page.
     async fn assert_scans_nothing(&self, part: &ListPart) {
-        let mut listing = self.store.listing(&acme()).await.unwrap();
+        let mut listing = self.store.open_listing(&acme()).await.unwrap();
         let mut statement = begin_statement(&acme(), &part.filter, &part.start).unwrap();
-        let rest = part.start.rest(&part.filter);
+        let rest = part.start.build_rest(&part.filter);
         Filters::look_up(&mut listing, &acme(), &rest).await.unwrap().add(&mut statement).unwrap();
         add_order(&mut statement, &Order::of(&part.filter, &part.start), None).unwrap();
         statement.bind(" LIMIT ?", 51_i64);

@@ -6,8 +6,8 @@ mod plans;
 use sqlx::{AssertSqlSafe, Connection as _, Executor, SqlSafeStr, SqliteConnection};
 
 use super::Sqlite;
-use super::connection::alone;
-use super::fragments::fragment;
+use super::connection::wrap_connection;
+use super::fragments::build_fragment;
 use crate::error::Result;
 use crate::kit::clock::Clock;
 use crate::store::database::{Connection, Database, expand};
@@ -15,7 +15,7 @@ use crate::store::sql::kit::migrate::migrate;
 
 /// Creates an in-memory database with the schema and no rows.
 pub(in crate::store) async fn migrated() -> Result<Connection> {
-    let mut connection = alone(SqliteConnection::connect("sqlite::memory:").await.unwrap());
+    let mut connection = wrap_connection(SqliteConnection::connect("sqlite::memory:").await.unwrap());
     migrate(&mut connection, &migrations::SQLITE, &Clock::system()).await?;
     Ok(connection)
 }
@@ -36,7 +36,7 @@ impl Preparer {
     }
 
     pub async fn prepare(&mut self, text: &str) -> Result<(), sqlx::Error> {
-        let expanded = expand(text.to_owned().into(), fragment);
+        let expanded = expand(text.to_owned().into(), build_fragment);
         for statement in expanded.split(';') {
             self.connection.prepare(AssertSqlSafe(statement).into_sql_str()).await?;
         }

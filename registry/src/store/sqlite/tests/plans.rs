@@ -13,7 +13,7 @@ use crate::store::database::{Query, Row, Statement, Window, get};
 use crate::store::sql::history::list::{add_order, begin_statement};
 use crate::store::sql::history::list_start::ListStart;
 use crate::store::sql::history::order::{LAST, Order};
-use crate::store::sql::history::text_search::text_search;
+use crate::store::sql::history::text_search::build_text_search;
 use crate::store::sql::history::{record_pages, search, taped_runs};
 use InvocationSort::{CreatedAt, DurationMs, Succeeded, ToolId as OfTool};
 
@@ -154,7 +154,7 @@ async fn the_full_text_index_comes_first_and_is_queried_once() {
         fields: Vec::new(),
         filter: InvocationFilter::default(),
     };
-    let search_text = text_search(&acme(), &query, Timestamp::from_milliseconds(0)).unwrap();
+    let search_text = build_text_search(&acme(), &query, Timestamp::from_milliseconds(0)).unwrap();
     let window = Window { blocks: Vec::new(), before: 5, rows: 4 };
     let database = Sqlite::new("unused".into(), None);
     let mut statement: Statement = search::begin_statement(&database, &acme(), &search_text, &window);
