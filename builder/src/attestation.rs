@@ -10,7 +10,7 @@ use registry::{Attestation, Digest, Error, SigningKey};
 
 pub use facts::Facts;
 pub use package::{Hash, Package};
-pub use sbom::programs;
+pub use sbom::list_programs;
 
 /// Whether the signature is valid and the signed statement names this component.
 #[must_use]
@@ -25,8 +25,8 @@ impl Facts<'_> {
     /// # Errors
     /// When the key is damaged.
     pub fn attest(&self, key: &SigningKey) -> Result<Attestation, Error> {
-        let sbom = sbom::document(self).to_string();
-        let statement = statement::document(self, sbom.as_bytes()).to_string();
+        let sbom = sbom::build_document(self).to_string();
+        let statement = statement::build_document(self, sbom.as_bytes()).to_string();
         let signed_by = key.public_key()?;
         let provenance = envelope::seal(&statement, key, &signed_by);
         Ok(Attestation { version: self.version, signed_by, provenance, sbom })

@@ -86,16 +86,16 @@ impl Pipeline {
     /// When a stage refuses the project.
     pub async fn build(&self, sources: Sources<'_>, progress: &BuildProgress) -> Result<Built, Error> {
         let Sources { files, caches, accepts } = sources;
-        let project = progress.step("manifest", ReadProject::read(files, Parser { command: &self.parser })).await?;
+        let project = progress.run_step("manifest", ReadProject::read(files, Parser { command: &self.parser })).await?;
         let ReadProject { files, documents, declarations } = project;
         accepts(&declarations.manifest)?;
-        let checks = CheckFiles::among(&files);
+        let checks = CheckFiles::select(&files);
         let derive_schema = declarations.input_schema.is_none();
         let project = Project { manifest: &declarations.manifest, documents: &documents, files, derive_schema, caches };
         let made = self.make(project, progress).await?;
         self.cache_bounds.count_build().await;
         let limits_max = self.limits_max;
-        let built = blocking(move || declarations.built(made, checks, &limits_max)).await??;
+        let built = blocking(move || declarations.into_built(made, checks, &limits_max)).await??;
         built.warnings.iter().for_each(|warning| progress.warn(warning));
         Ok(built)
     }
@@ -146,18 +146,18 @@ impl Declarations {
             manifest.input_schema.as_deref().map(|path| schema::read(files, path, schema::INPUT)).transpose()?;
         let output_schema =
             manifest.output_schema.as_deref().map(|path| schema::read(files, path, schema::OUTPUT)).transpose()?;
-        let api_schemas = apis::schemas(&manifest, files)?;
+        let api_schemas = apis::read_schemas(&manifest, files)?;
         Ok(Self { mocks: mocks::read(files)?, manifest, input_schema, output_schema, api_schemas })
     }
 
     /// The built tool, with the author's settings within the operator's limits.
-    fn built(mut self, made: ToolchainOutput, checks: CheckFiles, limits_max: &Limits) -> Result<Built, Error> {
+    fn into_built(mut self, made: ToolchainOutput, checks: CheckFiles, limits_max: &Limits) -> Result<Built, Error> {
         let derived = made.input_schema.as_deref().unwrap_or_default();
-        let apis = self.apis(derived)?;
-        let world = inspect::world_of(&made.artifact)?;
-        let settings = VersionSettings { apis, ..self.settings(world, limits_max)? };
+        let apis = self.build_apis(derived)?;
+        let world = inspect::read_world(&made.artifact)?;
+        let settings = VersionSettings { apis, ..self.build_settings(world, limits_max)? };
         let input_schema = match self.input_schema {
-            _ if !settings.apis.is_empty() => apis::input_schema(&settings.apis)?,
+            _ if !settings.apis.is_empty() => apis::build_input_schema(&settings.apis)?,
             Some(schema) => schema,
             None => schema::parse_derived(derived)?,
         };
@@ -177,14 +177,14 @@ impl Declarations {
     }
 
     /// The APIs, if the manifest declares any.
-    fn apis(&mut self, derived: &str) -> Result<BTreeMap<ApiName, ToolApi>, Error> {
+    fn build_apis(&mut self, derived: &str) -> Result<BTreeMap<ApiName, ToolApi>, Error> {
         if self.manifest.apis.is_empty() {
             return apis::check_undeclared(derived).map(|()| BTreeMap::new());
         }
         apis::build_settings(&self.manifest, std::mem::take(&mut self.api_schemas), ApiReport::read(derived)?)
     }
 
-    fn settings(&self, world: ToolWorld, limits_max: &Limits) -> Result<VersionSettings, Error> {
+    fn build_settings(&self, world: ToolWorld, limits_max: &Limits) -> Result<VersionSettings, Error> {
         let Self { manifest, mocks, output_schema, .. } = self;
         let limits = Limits::DEFAULT.with(manifest.timeout_ms, manifest.memory_bytes, limits_max);
         let mocks_digest = mocks.artifact().map_err(Error::internal)?.map(|bytes| Digest::of(&bytes));

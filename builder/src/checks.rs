@@ -109,7 +109,7 @@ impl Checker<'_> {
             failure: failure.map(cut),
             logs,
         };
-        let variables = match variables(subject, check) {
+        let variables = match build_variables(subject, check) {
             Ok(variables) => variables,
             Err(problem) => return Ok(checked(Duration::ZERO, Some(problem), String::new())),
         };
@@ -121,7 +121,7 @@ impl Checker<'_> {
                 code: subject.code.clone(),
                 settings: subject.settings,
                 input_schema: subject.input_schema,
-                input: input(check),
+                input: build_input(check),
                 variables,
                 mocks: &Mocks(mocks),
                 tool_mocks: Some(&check.tool_mocks),
@@ -132,12 +132,12 @@ impl Checker<'_> {
             })
             .await?;
         let judge = Judge { schemas: trials.schemas(), organization: subject.organization };
-        let failure = judge.failure(&check.expected, &tried).await?;
+        let failure = judge.find_failure(&check.expected, &tried).await?;
         Ok(checked(tried.duration, failure.map(|text| tried.redacted(text)), tried.redacted_logs))
     }
 }
 
-fn input(check: &Check) -> Input {
+fn build_input(check: &Check) -> Input {
     let sensitive = check.sensitive_user_variables.iter();
     Input {
         input_parameters: (&check.input_parameters).into(),
@@ -149,13 +149,13 @@ fn input(check: &Check) -> Input {
 
 /// The values of the declared variables. A check supplies all of them and no others, so that its result does not depend
 /// on where it runs.
-fn variables(subject: &Subject<'_>, check: &Check) -> Result<Variables, String> {
-    exactly(subject.required_envvars, check.envvars.keys(), "envvars", "required_envvars")?;
-    exactly(subject.required_secret_envvars, check.secrets.keys(), "secrets", "required_secret_envvars")?;
+fn build_variables(subject: &Subject<'_>, check: &Check) -> Result<Variables, String> {
+    require_exactly(subject.required_envvars, check.envvars.keys(), "envvars", "required_envvars")?;
+    require_exactly(subject.required_secret_envvars, check.secrets.keys(), "secrets", "required_secret_envvars")?;
     Ok(Variables { envvars: check.envvars.clone(), secrets: check.secrets.clone() })
 }
 
-fn exactly<'a>(
+fn require_exactly<'a>(
     required: &[EnvvarName],
     mut given: impl Iterator<Item = &'a EnvvarName> + Clone,
     key: &str,

@@ -41,7 +41,7 @@ impl Image {
     #[must_use]
     pub fn component_digest(&self, bundle: &[u8]) -> Digest {
         let mut hasher = self.hasher.clone();
-        hasher.update(section(bundle));
+        hasher.update(build_section(bundle));
         Digest::from_bytes(hasher.finalize().into())
     }
 }
@@ -169,7 +169,7 @@ impl BuiltArtifact {
     }
 }
 
-fn section(bundle: &[u8]) -> Vec<u8> {
+fn build_section(bundle: &[u8]) -> Vec<u8> {
     let section = CustomSection { name: BUNDLE_SECTION.into(), data: bundle.into() };
     let mut bytes = vec![ComponentSection::id(&section)];
     section.encode(&mut bytes);
@@ -184,7 +184,7 @@ mod tests {
     #[test]
     fn the_component_contains_the_bundle_and_its_digest_covers_both() {
         let empty = wasm_encoder::Component::new().finish();
-        let whole = [empty.clone(), section(b"code")].concat();
+        let whole = [empty.clone(), build_section(b"code")].concat();
         let found = Parser::new(0).parse_all(&whole).find_map(|payload| match payload {
             Ok(Payload::CustomSection(section)) if section.name() == BUNDLE_SECTION => Some(section.data().to_vec()),
             _ => None,

@@ -38,16 +38,16 @@ pub fn folders(root: &Path) -> Result<Vec<PathBuf>, Error> {
 /// # Errors
 /// When the files are too many or too large, or a file is a link or cannot be read or converted.
 pub fn read(root: &Path) -> Result<BTreeMap<String, Vec<u8>>, Error> {
-    let checkout = Checkout::around(root)?;
+    let checkout = Checkout::find(root)?;
     let mut found = FilesRead::default();
     for entry in walk(root) {
         let entry = entry.map_err(|error| unreadable(&error))?;
         if entry.file_type().is_some_and(|kind| !kind.is_dir()) {
-            found.add(within(root, entry.path())?, entry.path())?;
+            found.add(make_relative(root, entry.path())?, entry.path())?;
         }
     }
     let Some(checkout) = checkout else { return Ok(found.files) };
-    for path in checkout.tracked()? {
+    for path in checkout.list_tracked()? {
         let is_hidden = path.split('/').any(|name| name.starts_with('.'));
         if !is_hidden && !found.files.contains_key(&path) {
             let place = root.join(&path);
@@ -98,7 +98,7 @@ fn walk(root: &Path) -> impl Iterator<Item = Result<DirEntry, ignore::Error>> {
     WalkBuilder::new(root).require_git(false).ignore(false).build()
 }
 
-fn within(root: &Path, path: &Path) -> Result<String, Error> {
+fn make_relative(root: &Path, path: &Path) -> Result<String, Error> {
     let path = path.strip_prefix(root).unwrap_or(path);
     let name = path.to_str().ok_or_else(|| refuse("utf-8", "the name is not UTF-8", &path.to_string_lossy()))?;
     Ok(name.to_owned())

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use registry::BuildId;
 
-use crate::text::{cut, shown};
+use crate::text::{cut, show};
 
 /// A file of a project, and a line in it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -92,7 +92,7 @@ pub enum ErrorKind {
 impl Error {
     /// The refusal of a project by a stage. A long message is cut.
     pub(crate) fn failed(stage: &'static str, check: &str, message: impl Into<String>) -> Self {
-        let (check, message) = (shown(check).into(), cut(message.into()));
+        let (check, message) = (show(check).into(), cut(message.into()));
         Self::Failed { stage, check, message, location: Location::default() }
     }
 

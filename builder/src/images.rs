@@ -13,7 +13,7 @@ use crate::blocking::blocking;
 use crate::component::{Image, ShippedImage};
 use crate::conventions::CONVENTIONS;
 use crate::error::Error;
-use crate::progress::{BuildProgress, milliseconds};
+use crate::progress::{BuildProgress, count_milliseconds};
 use crate::steps::inspect;
 
 /// Time after which a build says that it waits for compiled code. Code from the cache is there sooner.
@@ -50,7 +50,7 @@ impl Images {
     /// When the image is damaged or cannot be stored.
     pub async fn store(artifacts: Artifacts, compiler: Compiler) -> Result<Self, Error> {
         let images = Self { artifacts: Some(artifacts), ..Self::unstored(compiler) };
-        images.image(Language::Python).await?;
+        images.unpack_image(Language::Python).await?;
         Ok(images)
     }
 
@@ -72,8 +72,8 @@ impl Images {
     ///
     /// # Errors
     /// When the image is damaged or cannot be stored, or the language has none.
-    pub async fn image(&self, language: Language) -> Result<Image, Error> {
-        self.unpacked(self.lazy(language)?).await
+    pub async fn unpack_image(&self, language: Language) -> Result<Image, Error> {
+        self.unpack(self.find_lazy(language)?).await
     }
 
     /// Stores the image of a language for a version that is about to be published, or renews its time.
@@ -81,8 +81,8 @@ impl Images {
     /// # Errors
     /// When the image is damaged or cannot be stored, or the language has none.
     pub async fn keep(&self, language: Language) -> Result<(), Error> {
-        let lazy = self.lazy(language)?;
-        let image = self.unpacked(lazy).await?;
+        let lazy = self.find_lazy(language)?;
+        let image = self.unpack(lazy).await?;
         if let Some(artifacts) = &self.artifacts
             && !artifacts.renew(&image.digest).await?
         {
@@ -95,29 +95,33 @@ impl Images {
     ///
     /// # Errors
     /// When the image is damaged or cannot be stored, or the compiling child process fails.
-    pub async fn ready(&self, language: Language) -> Result<ReadyImage, Error> {
-        let lazy = self.lazy(language)?;
-        let image = self.unpacked(lazy).await?;
+    pub async fn prepare(&self, language: Language) -> Result<ReadyImage, Error> {
+        let lazy = self.find_lazy(language)?;
+        let image = self.unpack(lazy).await?;
         let compiling = OnceLock::new();
         let component = async {
             tracing::info!(language = language.as_str(), "compiling a language image, once on this machine");
             compiling.get_or_init(now);
-            self.component(lazy.shipped).await
+            self.unpack_again(lazy.shipped).await
         };
         let code = self.compiler.ready(&image.digest, Maker::Platform, component).await?;
         if let Some(begun) = compiling.get() {
-            let duration_ms = milliseconds(begun.elapsed());
+            let duration_ms = count_milliseconds(begun.elapsed());
             tracing::info!(language = language.as_str(), duration_ms, "a language image is compiled");
         }
         Ok(ReadyImage { image, code })
     }
 
-    /// Like [`Images::ready`]. While the code is compiled, the log of the build gets lines, so that its reader knows what it waits for.
+    /// Like [`Images::prepare`]. While the code is compiled, the log of the build gets lines, so that its reader knows what it waits for.
     ///
     /// # Errors
-    /// Those of [`Images::ready`].
-    pub async fn ready_with_progress(&self, language: Language, progress: &BuildProgress) -> Result<ReadyImage, Error> {
-        let mut ready = pin!(self.ready(language));
+    /// Those of [`Images::prepare`].
+    pub async fn prepare_with_progress(
+        &self,
+        language: Language,
+        progress: &BuildProgress,
+    ) -> Result<ReadyImage, Error> {
+        let mut ready = pin!(self.prepare(language));
         if let Ok(done) = timeout(SHOWN_AFTER, &mut ready).await {
             return done;
         }
@@ -134,12 +138,12 @@ impl Images {
         }
     }
 
-    fn lazy(&self, language: Language) -> Result<&LazyImage, Error> {
+    fn find_lazy(&self, language: Language) -> Result<&LazyImage, Error> {
         let found = self.images.iter().find(|lazy| lazy.language == language);
         found.ok_or_else(|| Error::internal(format!("{} has no image", language.as_str())))
     }
 
-    async fn unpacked(&self, lazy: &LazyImage) -> Result<Image, Error> {
+    async fn unpack(&self, lazy: &LazyImage) -> Result<Image, Error> {
         let LazyImage { shipped: ShippedImage { name, unpack }, image, .. } = lazy;
         let unpack_and_store = || async {
             let component = blocking(*unpack).await?.map_err(Error::internal)?;
@@ -155,7 +159,7 @@ impl Images {
     }
 
     /// The image as this program ships it. It is stored again, in case the stored one is lost or damaged.
-    async fn component(&self, shipped: ShippedImage) -> Result<Vec<u8>, Error> {
+    async fn unpack_again(&self, shipped: ShippedImage) -> Result<Vec<u8>, Error> {
         let inspected = move || {
             let component = (shipped.unpack)().map_err(Error::internal)?;
             inspect::inspect_image(&component).map(|()| component)

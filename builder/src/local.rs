@@ -71,7 +71,7 @@ impl LocalBuilder {
             let checks = built.checks.read_blocking().await?;
             checker.run_all(&checks).await
         };
-        progress.step(checks::STAGE, checking).await
+        progress.run_step(checks::STAGE, checking).await
     }
 
     /// Runs one input.

@@ -45,11 +45,11 @@ pub(crate) async fn count_build<T>(
     built
 }
 
-pub(crate) fn step(name: &'static str, duration: Duration) {
+pub(crate) fn record_step(name: &'static str, duration: Duration) {
     histogram!(STEP_SECONDS, "step" => name).record(duration);
 }
 
-pub(crate) fn workers(connected: usize) {
+pub(crate) fn record_workers(connected: usize) {
     #[expect(clippy::cast_precision_loss, reason = "no more than some tens")]
     gauge!(WORKERS).set(connected as f64);
 }

@@ -77,7 +77,7 @@ impl BuildProgress {
     }
 
     /// Runs a step, and reports its start, its end and its duration.
-    pub(crate) async fn step<T, E: fmt::Display>(
+    pub(crate) async fn run_step<T, E: fmt::Display>(
         &self,
         step: &'static str,
         work: impl Future<Output = Result<T, E>>,
@@ -117,9 +117,9 @@ impl BuildProgress {
         match &report {
             BuildReport::Started { .. } => {}
             BuildReport::Ended { step, duration, failure } => {
-                metrics::step(step, *duration);
+                metrics::record_step(step, *duration);
                 match failure {
-                    None => self.append(&format!("{step}: done in {} ms", milliseconds(*duration))),
+                    None => self.append(&format!("{step}: done in {} ms", count_milliseconds(*duration))),
                     Some(error) => self.append(&format!("{step}: {error}")),
                 }
             }
@@ -162,14 +162,14 @@ impl From<BuildReport> for BuildEvent {
         match report {
             BuildReport::Started { step } => Self::Step { name: step, state: StepState::Started },
             BuildReport::Ended { step, duration, .. } => {
-                Self::Step { name: step, state: StepState::Finished { duration_ms: milliseconds(duration) } }
+                Self::Step { name: step, state: StepState::Finished { duration_ms: count_milliseconds(duration) } }
             }
             BuildReport::Line { line } => Self::Log { line },
         }
     }
 }
 
-pub(crate) fn milliseconds(duration: Duration) -> u64 {
+pub(crate) fn count_milliseconds(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 

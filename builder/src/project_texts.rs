@@ -38,11 +38,11 @@ pub fn normalise(files: BTreeMap<String, Vec<u8>>) -> Result<BTreeMap<String, Ve
     let mut normal = BTreeMap::new();
     for (name, mut contents) in files {
         let path = compose(&name);
-        if let Some(stage) = stage_of(&path) {
+        if let Some(stage) = find_stage(&path) {
             remove_mark(&path, &mut contents, stage)?;
         }
         // A bundler compares the names in imports byte by byte, and they may be either.
-        if name != path && stage_of(&path) == Some(BUNDLE) {
+        if name != path && find_stage(&path) == Some(BUNDLE) {
             normal.insert(name, contents.clone());
         }
         if normal.insert(path.clone(), contents).is_some() {
@@ -55,7 +55,7 @@ pub fn normalise(files: BTreeMap<String, Vec<u8>>) -> Result<BTreeMap<String, Ve
 }
 
 /// The stage that reads a file as text.
-fn stage_of(path: &str) -> Option<&'static str> {
+fn find_stage(path: &str) -> Option<&'static str> {
     if let Some((_, stage)) = DOCUMENTS.iter().find(|(name, _)| *name == path) {
         return Some(stage);
     }

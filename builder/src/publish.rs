@@ -26,7 +26,7 @@ use crate::metrics;
 use crate::progress::BuildProgress;
 use crate::steps::manifest::Manifest;
 use crate::text::cut;
-use branch_test::candidate;
+use branch_test::build_candidate;
 pub use branch_test::{ReplayedBranch, TestRequest};
 use builder::Commit;
 pub use builder::{Builder, BuilderServices};
@@ -136,9 +136,9 @@ impl PublishContext<'_> {
         let Self { builder, principal, lease, progress } = *self;
         let branch = match request.commit_branch.clone() {
             Some(branch) => branch,
-            None => team_branch(principal)?,
+            None => name_team_branch(principal)?,
         };
-        let (repository, held) = self.source(&request, branch.clone()).await?;
+        let (repository, held) = self.hold_source(&request, branch.clone()).await?;
         let commit = held.commit();
         // While the lease is held, no version is published and none is deprecated.
         let highest = builder.store.versions().highest_version(&lease.organization, &lease.tool).await?;
@@ -152,13 +152,13 @@ impl PublishContext<'_> {
         let built = builder.build(of, admitted, progress).await?;
         builder.warn_of_calls(principal, &built, progress).await?;
         builder.check(principal, &built, progress).await?;
-        let bump = progress.step("gate", self.choose_bump(request.bump, &built, highest.as_ref())).await?;
+        let bump = progress.run_step("gate", self.choose_bump(request.bump, &built, highest.as_ref())).await?;
         if let Some(gate) = request.gate {
-            let candidate = &candidate(&built, commit);
+            let candidate = &build_candidate(&built, commit);
             let replayed = ReplayCandidate { principal, tool: &lease.tool, candidate, gate };
-            progress.step(replay_gate::STAGE, builder.pass_replay_gate(replayed, progress)).await?;
+            progress.run_step(replay_gate::STAGE, builder.pass_replay_gate(replayed, progress)).await?;
         }
-        progress.step("store", builder.store_artifacts(&built)).await?;
+        progress.run_step("store", builder.store_artifacts(&built)).await?;
         let version = highest.map_or(Version::FIRST, |highest| highest.version.bump(bump));
         let origin = Origin { version, branch: &branch, commit, project_path: &request.project_path, bump };
         let attestation = self.attest(&built, origin).await?;
@@ -170,7 +170,7 @@ impl PublishContext<'_> {
             input_schema: built.input_schema,
             commit: commit.to_string(),
             commit_branch: branch,
-            scaffold_commit: blocking(move || scaffold_commit(&of)).await??,
+            scaffold_commit: blocking(move || read_scaffold_commit(&of)).await??,
             project_path: request.project_path,
             settings: built.settings,
             image_digest: built.artifact.code().component,
@@ -180,18 +180,22 @@ impl PublishContext<'_> {
             attestation,
         };
         let save = self.save(version, repository, commit);
-        let published = progress.step("publish", save).await?;
+        let published = progress.run_step("publish", save).await?;
         // From here on, the pin keeps the commit in the repository.
         drop(held);
         Ok(published.version)
     }
 
     /// The commit to publish, after it was recorded for the server that may have to go on with the operation.
-    async fn source(&self, request: &PublishRequest, branch: BranchName) -> Result<(Repository, HeldCommit), Error> {
+    async fn hold_source(
+        &self,
+        request: &PublishRequest,
+        branch: BranchName,
+    ) -> Result<(Repository, HeldCommit), Error> {
         let Self { builder, principal, lease, .. } = *self;
         let found = match request.commit {
             Some(commit) => builder.commit(principal, commit).await,
-            None => builder.tip(principal, branch).await,
+            None => builder.hold_tip(principal, branch).await,
         };
         if let Some(operation) = &request.operation {
             let commit = found.as_ref().ok().map(|(_, held)| held.commit().to_string());
@@ -227,12 +231,12 @@ fn has_variables(tool: &Tool, manifest: &Manifest) -> Result<(), Error> {
     Err(registry::Error::VariablesMissing { tool: tool.name.to_string(), missing }.into())
 }
 
-fn scaffold_commit(repository: &Repository) -> Result<String, Error> {
+fn read_scaffold_commit(repository: &Repository) -> Result<String, Error> {
     let main = BranchName::parse("main").map_err(Error::internal)?;
     Ok(repository.require_branch_tip(&main)?.to_string())
 }
 
-fn team_branch(principal: &Principal) -> Result<BranchName, Error> {
+fn name_team_branch(principal: &Principal) -> Result<BranchName, Error> {
     let name = format!("{}{}", BranchName::RELEASES, principal.organization);
     BranchName::parse(&name).map_err(Error::internal)
 }

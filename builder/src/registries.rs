@@ -6,7 +6,7 @@ use reqwest::{Client, StatusCode, Url};
 
 use crate::error::Error;
 use crate::steps::download;
-use crate::toolchain::rust::crate_index_url;
+use crate::toolchain::rust::build_index_url;
 
 /// Time for one answer. Registries answer within a second.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
@@ -35,18 +35,18 @@ pub struct RegistryCheck {
 /// # Errors
 /// When the system's certificates cannot be used.
 pub async fn check_registries(urls: &RegistryUrls) -> Result<Vec<RegistryCheck>, Error> {
-    let client = download::client()?;
-    let crates = urls.crate_index.as_deref().map(crate_index_url);
+    let client = download::build_client()?;
+    let crates = urls.crate_index.as_deref().map(build_index_url);
     let (python, npm, crates) = tokio::join!(
-        check(&client, "python_index", document(urls.python_index.as_deref(), "six/")),
-        check(&client, "npm_registry", document(urls.npm_registry.as_deref(), "-/ping")),
-        check(&client, "crate_index", document(crates.as_deref(), "config.json")),
+        check(&client, "python_index", build_document_url(urls.python_index.as_deref(), "six/")),
+        check(&client, "npm_registry", build_document_url(urls.npm_registry.as_deref(), "-/ping")),
+        check(&client, "crate_index", build_document_url(crates.as_deref(), "config.json")),
     );
     Ok([python, npm, crates].into_iter().flatten().collect())
 }
 
 /// The URL of a registry and of a document in it.
-fn document(registry: Option<&str>, path: &str) -> Option<(String, String)> {
+fn build_document_url(registry: Option<&str>, path: &str) -> Option<(String, String)> {
     let registry = registry?.trim_end_matches('/').to_owned();
     Some((format!("{registry}/{path}"), registry))
 }
@@ -55,9 +55,9 @@ async fn check(client: &Client, setting: &'static str, of: Option<(String, Strin
     let (document, registry) = of?;
     let problem = match client.get(document).timeout(ANSWER_TIMEOUT).send().await {
         Ok(answer) => is_refusal(answer.status()).then(|| format!("it answers {}", answer.status())),
-        Err(error) => Some(reason(&error)),
+        Err(error) => Some(find_cause(&error)),
     };
-    Some(RegistryCheck { setting, url: without_password(&registry), problem })
+    Some(RegistryCheck { setting, url: remove_password(&registry), problem })
 }
 
 /// Whether a registry with this answer serves no packages. It need not have the document: 404 is the answer of a registry
@@ -67,7 +67,7 @@ fn is_refusal(status: StatusCode) -> bool {
 }
 
 /// The innermost cause, such as "Connection refused".
-fn reason(error: &reqwest::Error) -> String {
+fn find_cause(error: &reqwest::Error) -> String {
     if error.is_timeout() {
         return format!("no answer within {} s", ANSWER_TIMEOUT.as_secs());
     }
@@ -78,7 +78,7 @@ fn reason(error: &reqwest::Error) -> String {
     if error.is_builder() { "this is not a URL".to_owned() } else { cause.to_string() }
 }
 
-fn without_password(url: &str) -> String {
+fn remove_password(url: &str) -> String {
     let Ok(mut parsed) = Url::parse(url) else { return url.to_owned() };
     if parsed.username().is_empty() && parsed.password().is_none() {
         return url.to_owned();
@@ -93,8 +93,8 @@ mod tests {
 
     #[test]
     fn passwords_are_left_out() {
-        assert_eq!(without_password("https://me:secret@pip.example/simple"), "https://pip.example/simple");
-        assert_eq!(without_password("https://pip.example/one"), "https://pip.example/one");
+        assert_eq!(remove_password("https://me:secret@pip.example/simple"), "https://pip.example/simple");
+        assert_eq!(remove_password("https://pip.example/one"), "https://pip.example/one");
     }
 
     #[test]

@@ -74,10 +74,10 @@ impl Snapshots {
     pub async fn get(&self, of: SnapshotInputs<'_>, progress: &BuildProgress) -> Result<Option<Snapshot>, Error> {
         let SnapshotInputs { image, code, component, packages } = of;
         let digest = image.digest;
-        let hash = move || (key(&digest, &packages), packages);
+        let hash = move || (compute_key(&digest, &packages), packages);
         let (key, packages) = blocking(hash).await?;
         let of = SnapshotInputs { image, code, component, packages };
-        let found = match self.cached(key).await? {
+        let found = match self.read_cached(key).await? {
             Some(cached) => cached,
             None => self.make_once(key, &of).await?,
         };
@@ -86,7 +86,7 @@ impl Snapshots {
             return Ok(None);
         }
         let component = found.component;
-        let image = of_component(of.image.name, component.clone()).await?;
+        let image = build_image(of.image.name, component.clone()).await?;
         let bytes = async { Ok::<_, Error>(component.to_vec()) };
         let code = self.compiler.ready(&image.digest, Maker::Platform, bytes).await?;
         Ok(Some(Snapshot { image, base: digest, component, code }))
@@ -96,10 +96,10 @@ impl Snapshots {
     async fn make_once(&self, key: Digest, of: &SnapshotInputs<'_>) -> Result<Cached, Error> {
         let lock = self.locks.lock_of(key);
         let _locked = lock.lock().await;
-        if let Some(cached) = self.cached(key).await? {
+        if let Some(cached) = self.read_cached(key).await? {
             return Ok(cached);
         }
-        if let Some(reason) = self.failures.reason(&key, Instant::now()) {
+        if let Some(reason) = self.failures.find_reason(&key, Instant::now()) {
             return Ok(Cached::none(&reason));
         }
         match self.make_again(of).await? {
@@ -123,7 +123,7 @@ impl Snapshots {
         }
     }
 
-    async fn cached(&self, key: Digest) -> Result<Option<Cached>, Error> {
+    async fn read_cached(&self, key: Digest) -> Result<Option<Cached>, Error> {
         let cache = self.cache.clone();
         blocking(move || Cached::read(&cache.get(&key)?)).await
     }
@@ -210,13 +210,13 @@ pub fn is_snapshot(component: &[u8], image: &[u8]) -> bool {
     runner::with_memory(image, &memory).is_ok_and(|made| made == component)
 }
 
-async fn of_component(name: &'static str, component: Arc<[u8]>) -> Result<Image, Error> {
+async fn build_image(name: &'static str, component: Arc<[u8]>) -> Result<Image, Error> {
     blocking(move || Image::new(name, &component)).await
 }
 
 /// The digest of everything that determines a snapshot. Each part is preceded by its length, and the imports by their
 /// count, so that different inputs hash different bytes.
-fn key(image: &Digest, packages: &Packages) -> Digest {
+fn compute_key(image: &Digest, packages: &Packages) -> Digest {
     let Packages { language, files, imports } = packages;
     let mut hasher = Sha256::new();
     let part = |hasher: &mut Sha256, bytes: &[u8]| {
@@ -244,7 +244,7 @@ mod tests {
     fn of(language: Language, files: &[(&str, &str)], imports: &[&str]) -> Digest {
         let file = |(path, text): &(&str, &str)| SourceFile { path: (*path).into(), contents: (*text).into() };
         let imports = imports.iter().map(ToString::to_string).collect();
-        key(&Digest::of(b"an image"), &Packages { language, files: files.iter().map(file).collect(), imports })
+        compute_key(&Digest::of(b"an image"), &Packages { language, files: files.iter().map(file).collect(), imports })
     }
 
     #[test]
@@ -264,7 +264,7 @@ mod tests {
         ];
         assert!(others.iter().all(|other| *other != plain()));
         let packages = Packages { language: python, files: Vec::new(), imports: Vec::new() };
-        assert_ne!(key(&Digest::of(b"one"), &packages), key(&Digest::of(b"another"), &packages));
+        assert_ne!(compute_key(&Digest::of(b"one"), &packages), compute_key(&Digest::of(b"another"), &packages));
     }
 
     #[test]

@@ -10,14 +10,14 @@ pub const CUT: &str = "[truncated]";
 
 /// The beginning of an author's text in quotation marks.
 pub fn quote(text: &str) -> String {
-    match shown(text) {
+    match show(text) {
         whole if whole.len() == text.len() => format!("{whole:?}"),
         start => format!("{start:?}…"),
     }
 }
 
 /// The beginning of an author's text.
-pub fn shown(text: &str) -> &str {
+pub fn show(text: &str) -> &str {
     text.char_indices().nth(SHOWN_CHARACTERS_MAX).map_or(text, |(end, _)| &text[..end])
 }
 
@@ -36,9 +36,9 @@ mod tests {
 
     #[test]
     fn long_texts_are_cut() {
-        assert_eq!((quote("a\n"), shown("a\n")), ("\"a\\n\"".into(), "a\n"));
+        assert_eq!((quote("a\n"), show("a\n")), ("\"a\\n\"".into(), "a\n"));
         assert_eq!(quote(&"é".repeat(1 << 20)), format!("\"{}\"…", "é".repeat(80)));
-        assert_eq!(shown(&"é".repeat(1 << 20)), "é".repeat(80));
+        assert_eq!(show(&"é".repeat(1 << 20)), "é".repeat(80));
         let long = cut("é".repeat(1 << 20));
         assert!(long.len() <= MESSAGE_BYTES_MAX && long.ends_with(&format!("é{CUT}")), "{}", long.len());
         assert_eq!(cut("a".into()), "a");

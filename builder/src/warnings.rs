@@ -16,12 +16,12 @@ pub fn find(manifest: &Manifest, input_schema: &Value, settings: &VersionSetting
     let mut found = Vec::new();
     if settings.apis.is_empty() {
         found.extend(schemas::find("the input schema", input_schema));
-        found.extend(settings.output_schema.iter().flat_map(|schema| of_text("the output schema", schema)));
+        found.extend(settings.output_schema.iter().flat_map(|schema| find_in_text("the output schema", schema)));
     }
     for (name, api) in &settings.apis {
-        found.extend(of_text(&format!("the input schema of {name}"), &api.input_schema));
+        found.extend(find_in_text(&format!("the input schema of {name}"), &api.input_schema));
         let outputs = api.output_schema.iter();
-        found.extend(outputs.flat_map(|schema| of_text(&format!("the output schema of {name}"), schema)));
+        found.extend(outputs.flat_map(|schema| find_in_text(&format!("the output schema of {name}"), schema)));
     }
     found.extend(rules::find(&manifest.intervention_rules, input_schema));
     found.extend(find_secrets_without_a_way(manifest));
@@ -29,7 +29,7 @@ pub fn find(manifest: &Manifest, input_schema: &Value, settings: &VersionSetting
     found
 }
 
-fn of_text(name: &str, schema: &SchemaText) -> Vec<String> {
+fn find_in_text(name: &str, schema: &SchemaText) -> Vec<String> {
     schemas::find(name, &schema.value())
 }
 

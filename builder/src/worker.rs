@@ -100,7 +100,7 @@ impl Worker {
     /// # Errors
     /// When the image is damaged, or the compiling child process fails.
     pub async fn prepare(&self) -> Result<(), Error> {
-        self.toolchains.images().ready(Language::Python).await.map(drop)
+        self.toolchains.images().prepare(Language::Python).await.map(drop)
     }
 
     /// The sandbox for builds in which an author's code runs natively.
@@ -147,7 +147,7 @@ impl Worker {
                 Ok(mut channel) => {
                     pause = RETRY_MIN;
                     self.connected.send_modify(|count| *count += 1);
-                    let end = self.jobs(&mut channel, &mut stop).await;
+                    let end = self.serve_jobs(&mut channel, &mut stop).await;
                     let ConnectionEnd::Failed(error) = end else { return Ok(()) };
                     self.connected.send_modify(|count| *count -= 1);
                     tracing::info!(%error, "the connection to the server has ended");
@@ -165,7 +165,7 @@ impl Worker {
                 Err(error) => tracing::debug!(%error, "no server accepts connections"),
             }
             tokio::select! {
-                () = stopped(&mut stop) => break,
+                () = wait_for_stop(&mut stop) => break,
                 () = tokio::time::sleep(pause) => pause = RETRY_MAX.min(pause * 2),
             }
         }
@@ -180,11 +180,11 @@ impl Worker {
         Ok(channel)
     }
 
-    async fn jobs(&self, channel: &mut FramedSocket, stop: &mut watch::Receiver<bool>) -> ConnectionEnd {
+    async fn serve_jobs(&self, channel: &mut FramedSocket, stop: &mut watch::Receiver<bool>) -> ConnectionEnd {
         loop {
             let job = tokio::select! {
                 biased;
-                () = stopped(stop) => {
+                () = wait_for_stop(stop) => {
                     // The server may already be gone.
                     drop(send(channel, &FromWorker::Leaves).await);
                     return ConnectionEnd::Stopped;
@@ -192,7 +192,7 @@ impl Worker {
                 job = channel.receive(JOB_BYTES_MAX) => job,
             };
             let done = match job {
-                Ok(Some(job)) => self.job(channel, &job).await,
+                Ok(Some(job)) => self.serve_job(channel, &job).await,
                 Ok(None) => Err(ConnectionEnd::Failed(FrameError::Cut)),
                 Err(error) => Err(error.into()),
             };
@@ -203,7 +203,7 @@ impl Worker {
     }
 
     /// Builds a job and sends its result. A server that closes the connection cancels the job.
-    async fn job(&self, channel: &mut FramedSocket, job: &[u8]) -> Result<(), ConnectionEnd> {
+    async fn serve_job(&self, channel: &mut FramedSocket, job: &[u8]) -> Result<(), ConnectionEnd> {
         let _counted = CountedBuild::begin(&self.building);
         let (sender, mut reports) = mpsc::unbounded_channel::<BuildReport>();
         // The receiver exists until the build has ended.
@@ -248,6 +248,6 @@ async fn send(channel: &mut FramedSocket, message: &FromWorker) -> Result<(), Co
 }
 
 /// Waits for the order to stop. A sender that is gone counts as the order.
-async fn stopped(stop: &mut watch::Receiver<bool>) {
+async fn wait_for_stop(stop: &mut watch::Receiver<bool>) {
     drop(stop.wait_for(|stop| *stop).await);
 }

@@ -53,12 +53,12 @@ impl WorkerEndpoint {
     /// When the program's file cannot be read.
     pub async fn digest(&self) -> Result<Digest, Error> {
         let program = self.program.clone();
-        let compute = || async { blocking(move || digest_of_file(&program)).await?.map_err(Error::internal) };
+        let compute = || async { blocking(move || compute_digest(&program)).await?.map_err(Error::internal) };
         self.digest.get_or_try_init(compute).await.copied()
     }
 }
 
-fn digest_of_file(path: &Path) -> io::Result<Digest> {
+fn compute_digest(path: &Path) -> io::Result<Digest> {
     let mut hasher = Sha256::new();
     io::copy(&mut File::open(path)?, &mut hasher)?;
     Ok(Digest::from_bytes(hasher.finalize().into()))

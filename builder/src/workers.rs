@@ -62,7 +62,7 @@ impl Workers {
 
     fn listen_with(endpoint: WorkerEndpoint, images: Images, pool: Pool) -> Result<Self, Error> {
         let pool = Arc::new(pool);
-        metrics::workers(0);
+        metrics::record_workers(0);
         let listener = listener::bind(&endpoint)?;
         let acceptor = Acceptor { endpoint, pool: pool.clone() };
         let accepting = tokio::spawn(acceptor.run(listener)).abort_handle();
@@ -86,11 +86,11 @@ impl Workers {
             pinned => pinned,
         };
         let job = Job { files: project.files, caches: project.caches };
-        let job: Arc<[u8]> = blocking(move || job.bytes()).await??.into();
+        let job: Arc<[u8]> = blocking(move || job.encode()).await??.into();
         if find_convention(language).is_some_and(|convention| convention.image.is_some()) {
             // The server needs the image to verify the result, and prepares it while the worker builds.
             let images = self.images.clone();
-            tokio::spawn(async move { drop(images.ready(language).await) });
+            tokio::spawn(async move { drop(images.prepare(language).await) });
         }
         let verifier = Verifier { language, images: &self.images, pinned: &pinned };
         let mut attempts = 0;
@@ -327,7 +327,7 @@ mod tests {
     async fn a_result_must_match_the_project_and_its_image() {
         let directory = tempfile::tempdir().unwrap();
         let images = images(directory.path());
-        let image = *images.image(Language::Python).await.unwrap().digest.as_bytes();
+        let image = *images.unpack_image(Language::Python).await.unwrap().digest.as_bytes();
         for (kind, language, expected) in [
             (Kind::Component, Language::Python, "another language"),
             (Kind::Bundle { image, has_snapshot: false }, Language::Rust, "another language"),

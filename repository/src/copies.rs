@@ -87,7 +87,7 @@ impl RepositoryCopier {
     /// [`Error::Damaged`] with git's words.
     pub async fn verify(&self, name: &str) -> Result<(), Error> {
         let repository = self.root.join(name);
-        let mut command = self.commands.command(&repository, Priority::Low);
+        let mut command = self.commands.build_command(&repository, Priority::Low);
         let output = command.arg("--git-dir").arg(&repository).args(VERIFY).output().await;
         let output = output.map_err(Error::io("run git"))?;
         let words = String::from_utf8_lossy(&output.stderr);
@@ -100,7 +100,7 @@ impl RepositoryCopier {
     }
 
     async fn try_copy(&self, repository: &Path, to: &Path) -> Result<(), Error> {
-        let refs = refs_of(repository).map_err(Error::git("read the refs of a repository"))?;
+        let refs = list_refs(repository).map_err(Error::git("read the refs of a repository"))?;
         let lines =
             refs.iter().flat_map(|Ref { name, target }| [format!("{target} ").as_bytes(), name, b"\n"].concat());
         let file: Vec<u8> = REFS_HEAD.bytes().chain(lines).collect();
@@ -108,9 +108,9 @@ impl RepositoryCopier {
         let pack = to.join(PACKS).join(NEW_PACK);
         let targets: String = refs.iter().map(|Ref { target, .. }| format!("{target}\n")).collect();
         self.write_pack(repository, &targets, &pack).await?;
-        let mut index = self.commands.command(repository, Priority::Normal);
+        let mut index = self.commands.build_command(repository, Priority::Normal);
         index.args(INDEX).arg(&pack);
-        let digest = String::from_utf8_lossy(&succeeded(index.output().await)?.stdout).trim().to_owned();
+        let digest = String::from_utf8_lossy(&require_success(index.output().await)?.stdout).trim().to_owned();
         for (from, extension) in [(&pack, "pack"), (&pack.with_extension("idx"), "idx")] {
             let name = to.join(PACKS).join(format!("pack-{digest}.{extension}"));
             fs::rename(from, &name).map_err(Error::io("name a pack"))?;
@@ -123,14 +123,14 @@ impl RepositoryCopier {
     async fn write_pack(&self, repository: &Path, targets: &str, pack: &Path) -> Result<(), Error> {
         let file = OpenOptions::new().write(true).create_new(true).mode(FILE_MODE).open(pack);
         let file = file.map_err(Error::io("create a pack"))?;
-        let mut command = self.commands.command(repository, Priority::Normal);
+        let mut command = self.commands.build_command(repository, Priority::Normal);
         command.arg("--git-dir").arg(repository).args(PACK);
         feed(command.stdin(Stdio::piped()).stdout(file), targets).await
     }
 }
 
 /// The refs except symbolic ones, in the order of their names.
-fn refs_of(repository: &Path) -> Result<Vec<Ref>, git2::Error> {
+fn list_refs(repository: &Path) -> Result<Vec<Ref>, git2::Error> {
     let git = git2::Repository::open_bare(repository)?;
     let mut refs = Vec::new();
     for reference in git.references()? {
@@ -149,10 +149,10 @@ async fn feed(command: &mut Command, text: &str) -> Result<(), Error> {
         // A command that does not read its input ends with an error.
         stdin.write_all(text.as_bytes()).await.unwrap_or_default();
     }
-    succeeded(child.wait_with_output().await).map(drop)
+    require_success(child.wait_with_output().await).map(drop)
 }
 
-fn succeeded(output: io::Result<Output>) -> Result<Output, Error> {
+fn require_success(output: io::Result<Output>) -> Result<Output, Error> {
     let output = output.map_err(Error::io("run git"))?;
     if output.status.success() {
         return Ok(output);

@@ -22,7 +22,7 @@ pub enum Error {
     /// The commit has no such directory. The message lists the directories with a project.
     #[error(
         "there is no directory `{project}` {}commit {commit}; {known}. If the directory is new, push it first",
-        on_branch(.branch.as_ref())
+        show_branch(.branch.as_ref())
     )]
     MissingProject { project: String, branch: Option<BranchName>, commit: CommitId, known: Box<KnownProjects> },
     /// The tree breaks a rule.
@@ -53,7 +53,7 @@ pub enum Error {
     #[error("the request body ended early, or arrived too slowly; try again")]
     BodyCutOff,
     /// The organisation or the server has reached its bound of running and waiting git operations.
-    #[error("too many git operations of {} are running; try again shortly", operations_of(.of))]
+    #[error("too many git operations of {} are running; try again shortly", name_operations(.of))]
     Busy { of: QueueFull },
     /// A push has waited too long for a garbage collection.
     #[error("garbage of this repository is being collected; push again in a minute")]
@@ -222,11 +222,11 @@ fn is_damage(error: &git2::Error) -> bool {
     matches!(error.class(), Class::Odb | Class::Zlib | Class::Object | Class::Tree | Class::Indexer)
 }
 
-fn on_branch(branch: Option<&BranchName>) -> String {
+fn show_branch(branch: Option<&BranchName>) -> String {
     branch.map_or_else(|| "in ".to_owned(), |branch| format!("on {branch}, "))
 }
 
-fn operations_of(full: &QueueFull) -> &'static str {
+fn name_operations(full: &QueueFull) -> &'static str {
     match full {
         QueueFull::Organization => "this organisation",
         QueueFull::Process => "this server",

@@ -99,7 +99,7 @@ fn find_directory<'git>(
 }
 
 fn show_from_root(refusal: TreeRefusal, project_path: &ProjectPath) -> TreeRefusal {
-    project_path.as_str().rsplit('/').fold(refusal, |refusal, part| refusal.under(part.as_bytes()))
+    project_path.as_str().rsplit('/').fold(refusal, |refusal, part| refusal.with_parent(part.as_bytes()))
 }
 
 /// Adds all files below a directory, with their paths. The inspection has bounded depth, count and sizes.

@@ -135,7 +135,7 @@ impl Collector {
     async fn repack(&self, repository: &TrackedRepository, priority: Priority) -> Result<(), Error> {
         let of = repository.clone();
         blocking(move || prepare(&of)).await?;
-        let mut command = self.commands.command(&repository.path, priority);
+        let mut command = self.commands.build_command(&repository.path, priority);
         command.arg("--git-dir").arg(&*repository.path).args(REPACK);
         let child = command.spawn().map_err(Error::io("start git"))?;
         let ended = wait_for_end(child).await;
@@ -171,9 +171,9 @@ fn prepare(repository: &TrackedRepository) -> Result<(), Error> {
     remove_stopped_packs(&repository.path);
     drop_held_refs(&repository.path)?;
     let git = open(&repository.path)?;
-    let held = repository.state.held();
+    let held = repository.state.lock_held();
     for commit in held.keys() {
-        git.reference(&held_reference(*commit), *commit, true, "held")
+        git.reference(&build_held_reference(*commit), *commit, true, "held")
             .map_err(Error::git("keep the commit of a build"))?;
     }
     Ok(())
@@ -191,7 +191,7 @@ pub(crate) fn drop_held_refs(repository: &Path) -> Result<(), Error> {
     drop_all().map_err(Error::git("drop a ref of a collection"))
 }
 
-fn held_reference(commit: Oid) -> String {
+fn build_held_reference(commit: Oid) -> String {
     format!("{HELD_REFS}{commit}")
 }
 

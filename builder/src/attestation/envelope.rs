@@ -9,7 +9,7 @@ const PAYLOAD_TYPE: &str = "application/vnd.in-toto+json";
 
 /// Signs a statement and returns its envelope as JSON.
 pub fn seal(statement: &str, key: &SigningKey, public: &PublicKey) -> String {
-    let signature = key.sign(&signed_bytes(PAYLOAD_TYPE, statement.as_bytes()));
+    let signature = key.sign(&encode_signed(PAYLOAD_TYPE, statement.as_bytes()));
     json!({
         "payloadType": PAYLOAD_TYPE,
         "payload": STANDARD.encode(statement),
@@ -24,12 +24,12 @@ pub fn open(envelope: &str, public: &PublicKey) -> Option<Value> {
     let bytes = |pointer: &str| STANDARD.decode(envelope.pointer(pointer)?.as_str()?).ok();
     let (payload, signature) = (bytes("/payload")?, bytes("/signatures/0/sig")?);
     let payload_type = envelope["payloadType"].as_str()?;
-    let is_valid = public.verifies(&signed_bytes(payload_type, &payload), &signature);
+    let is_valid = public.verifies(&encode_signed(payload_type, &payload), &signature);
     if is_valid && payload_type == PAYLOAD_TYPE { serde_json::from_slice(&payload).ok() } else { None }
 }
 
 /// DSSE's pre-authentication encoding: type and payload, each preceded by its length.
-fn signed_bytes(payload_type: &str, payload: &[u8]) -> Vec<u8> {
+fn encode_signed(payload_type: &str, payload: &[u8]) -> Vec<u8> {
     let head = format!("DSSEv1 {} {payload_type} {} ", payload_type.len(), payload.len());
     [head.as_bytes(), payload].concat()
 }
@@ -42,7 +42,7 @@ mod tests {
     #[test]
     fn signed_bytes_match_the_specification() {
         // The example in the DSSE protocol document.
-        let bytes = signed_bytes("http://example.com/HelloWorld", b"hello world");
+        let bytes = encode_signed("http://example.com/HelloWorld", b"hello world");
         assert_eq!(bytes, b"DSSEv1 29 http://example.com/HelloWorld 11 hello world");
     }
 

@@ -9,9 +9,10 @@ use super::package::Package;
 const GENERIC: &str = "generic";
 
 /// The bill of materials.
-pub fn document(facts: &Facts<'_>) -> Value {
+pub fn build_document(facts: &Facts<'_>) -> Value {
     let tool = format!("tool:{}@{}", facts.tool_name, facts.version);
-    let parts: Vec<Value> = image(facts).into_iter().chain(facts.packages.iter().map(package)).collect();
+    let parts: Vec<Value> =
+        describe_image(facts).into_iter().chain(facts.packages.iter().map(describe_package)).collect();
     let references: Vec<&Value> = parts.iter().map(|part| &part["bom-ref"]).collect();
     json!({
         "$schema": "http://cyclonedx.org/schema/bom-1.6.schema.json",
@@ -36,14 +37,14 @@ pub fn document(facts: &Facts<'_>) -> Value {
 
 /// Lists the programs that built a version, from its bill of materials, and the programs of a rebuild in the same
 /// format.
-pub fn programs(sbom: &str, rebuilt: &[Package]) -> (String, String) {
+pub fn list_programs(sbom: &str, rebuilt: &[Package]) -> (String, String) {
     let document: Value = serde_json::from_str(sbom).unwrap_or_default();
     let published = document["components"].as_array().into_iter().flatten();
-    let rebuilt: Vec<Value> = rebuilt.iter().map(package).collect();
-    (listed(published), listed(rebuilt.iter()))
+    let rebuilt: Vec<Value> = rebuilt.iter().map(describe_package).collect();
+    (join_programs(published), join_programs(rebuilt.iter()))
 }
 
-fn listed<'v>(components: impl Iterator<Item = &'v Value>) -> String {
+fn join_programs<'v>(components: impl Iterator<Item = &'v Value>) -> String {
     let generic = format!("pkg:{GENERIC}/");
     let described = |component: &Value| {
         let url = component["purl"].as_str().filter(|url| url.starts_with(&generic))?;
@@ -53,7 +54,7 @@ fn listed<'v>(components: impl Iterator<Item = &'v Value>) -> String {
 }
 
 /// The language image, if the version uses one.
-fn image(facts: &Facts<'_>) -> Option<Value> {
+fn describe_image(facts: &Facts<'_>) -> Option<Value> {
     let (name, image) = facts.artifact.language_image()?;
     Some(json!({
         "type": "platform",
@@ -63,7 +64,7 @@ fn image(facts: &Facts<'_>) -> Option<Value> {
     }))
 }
 
-fn package(package: &Package) -> Value {
+fn describe_package(package: &Package) -> Value {
     let url = package.url();
     let mut value = json!({
         "type": if package.kind == GENERIC { "application" } else { "library" },
@@ -97,10 +98,10 @@ mod tests {
             hash: Some(Hash::sha256(hex.to_owned())),
         };
         let published = [package("cargo", "serde", "aa"), package("generic", "rust", "bb")];
-        let sbom = json!({"components": published.iter().map(super::package).collect::<Vec<_>>()}).to_string();
+        let sbom = json!({"components": published.iter().map(super::describe_package).collect::<Vec<_>>()}).to_string();
         let rebuilt = [package("cargo", "serde", "aa"), package("generic", "rust", "cc")];
-        let (published, rebuilt) = programs(&sbom, &rebuilt);
+        let (published, rebuilt) = list_programs(&sbom, &rebuilt);
         assert_eq!((published.as_str(), rebuilt.as_str()), ("pkg:generic/rust@1.0 bb", "pkg:generic/rust@1.0 cc"));
-        assert_eq!(programs("no document", &[]), (String::new(), String::new()));
+        assert_eq!(list_programs("no document", &[]), (String::new(), String::new()));
     }
 }

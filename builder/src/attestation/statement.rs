@@ -10,7 +10,7 @@ const STATEMENT_TYPE: &str = "https://in-toto.io/Statement/v1";
 const PREDICATE_TYPE: &str = "https://slsa.dev/provenance/v1";
 
 /// The provenance statement, which names `sbom` by its digest.
-pub fn document(facts: &Facts<'_>, sbom: &[u8]) -> Value {
+pub fn build_document(facts: &Facts<'_>, sbom: &[u8]) -> Value {
     let component = facts.artifact.component_digest().to_hex();
     json!({
         "_type": STATEMENT_TYPE,
@@ -19,9 +19,9 @@ pub fn document(facts: &Facts<'_>, sbom: &[u8]) -> Value {
         "predicate": {
             "buildDefinition": {
                 "buildType": BUILD_TYPE,
-                "externalParameters": parameters(facts),
+                "externalParameters": describe_parameters(facts),
                 "internalParameters": {"language": facts.language.as_str()},
-                "resolvedDependencies": dependencies(facts),
+                "resolvedDependencies": list_dependencies(facts),
             },
             "runDetails": {
                 "builder": {"id": BUILDER, "version": {"lathe": RELEASE}},
@@ -42,7 +42,7 @@ pub fn is_of(statement: &Value, component: &Digest) -> bool {
 }
 
 /// The parameters that the caller chose.
-fn parameters(facts: &Facts<'_>) -> Value {
+fn describe_parameters(facts: &Facts<'_>) -> Value {
     json!({
         "organization": facts.organization().as_str(),
         "tool_id": facts.tool().as_str(),
@@ -55,7 +55,7 @@ fn parameters(facts: &Facts<'_>) -> Value {
 
 /// The inputs of the build: the commit, the language image, the snapshot of the image with its packages, and the
 /// packages.
-fn dependencies(facts: &Facts<'_>) -> Vec<Value> {
+fn list_dependencies(facts: &Facts<'_>) -> Vec<Value> {
     let repository = format!("urn:lathe:repository:{}", facts.organization());
     let commit = json!({"uri": repository, "digest": {"gitCommit": facts.commit.to_string()}});
     let image = |(name, digest): (&str, &Digest)| json!({"uri": format!("urn:lathe:image:{name}"), "digest": {"sha256": digest.to_hex()}});
@@ -64,10 +64,10 @@ fn dependencies(facts: &Facts<'_>) -> Vec<Value> {
         let digest = facts.artifact.code().component.to_hex();
         json!({"uri": "urn:lathe:snapshot", "digest": {"sha256": digest}})
     });
-    std::iter::once(commit).chain(image).chain(snapshot).chain(facts.packages.iter().map(package)).collect()
+    std::iter::once(commit).chain(image).chain(snapshot).chain(facts.packages.iter().map(describe_package)).collect()
 }
 
-fn package(package: &Package) -> Value {
+fn describe_package(package: &Package) -> Value {
     let mut value = json!({"uri": package.url()});
     if let Some(hash) = &package.hash {
         value["digest"] = json!({hash.algorithm: hash.hex});

@@ -13,7 +13,7 @@ const LONG_CHARACTERS: usize = 60;
 
 /// Returns a line for each difference: its JSON pointer, the expected value and the actual value. Numbers are compared
 /// by value, so that `1` equals `1.0`.
-pub fn differences(expected: &Value, got: &Value) -> Vec<String> {
+pub fn find_differences(expected: &Value, got: &Value) -> Vec<String> {
     let mut found = compare("", expected, got);
     let more = found.len().saturating_sub(DIFFERENCES_MAX);
     found.truncate(DIFFERENCES_MAX);
@@ -63,14 +63,14 @@ fn compare(pointer: &str, expected: &Value, got: &Value) -> Vec<String> {
         (expected, got) if expected == got => {}
         (Value::String(expected), Value::String(got)) => {
             let (expected, got) = from_first_difference(expected, got);
-            found.push(format!("{}: expected {expected}, got {got}", place(pointer)));
+            found.push(format!("{}: expected {expected}, got {got}", show_place(pointer)));
         }
-        _ => found.push(format!("{}: expected {}, got {}", place(pointer), show_value(expected), show_value(got))),
+        _ => found.push(format!("{}: expected {}, got {}", show_place(pointer), show_value(expected), show_value(got))),
     }
     found
 }
 
-fn place(pointer: &str) -> &str {
+fn show_place(pointer: &str) -> &str {
     if pointer.is_empty() { "the whole" } else { pointer }
 }
 
@@ -118,7 +118,7 @@ mod tests {
         let expected = json!({"a": [1, 2, 3], "b": {"c/d": true}, "e": "one", "gone": null});
         let got = json!({"a": [1, 9], "b": {"c/d": false, "new": [1]}, "e": ["one"]});
         assert_eq!(
-            differences(&expected, &got),
+            find_differences(&expected, &got),
             [
                 "/a/1: expected 2, got 9",
                 "/a/2: expected 3, and it is missing",
@@ -136,17 +136,17 @@ mod tests {
             [("1", "1.0"), ("1e2", "100"), ("0", "-0.0"), ("18446744073709551615", "18446744073709551615")]
         {
             let value = |text: &str| serde_json::from_str::<Value>(text).unwrap();
-            assert!(differences(&value(one), &value(other)).is_empty(), "{one} {other}");
+            assert!(find_differences(&value(one), &value(other)).is_empty(), "{one} {other}");
         }
-        assert_eq!(differences(&json!(0.3), &json!(0.1 + 0.2)).len(), 1);
-        assert_eq!(differences(&json!(9_007_199_254_740_993_u64), &json!(9_007_199_254_740_992_u64)).len(), 1);
-        assert_eq!(differences(&json!("1"), &json!(1)), ["the whole: expected \"1\", got 1"]);
+        assert_eq!(find_differences(&json!(0.3), &json!(0.1 + 0.2)).len(), 1);
+        assert_eq!(find_differences(&json!(9_007_199_254_740_993_u64), &json!(9_007_199_254_740_992_u64)).len(), 1);
+        assert_eq!(find_differences(&json!("1"), &json!(1)), ["the whole: expected \"1\", got 1"]);
     }
 
     #[test]
     fn long_texts_are_shown_from_their_first_difference() {
         let common = "x".repeat(500);
-        let lines = differences(&json!(format!("{common}abc")), &json!(format!("{common}abd{common}")));
+        let lines = find_differences(&json!(format!("{common}abc")), &json!(format!("{common}abd{common}")));
         let [line] = lines.as_slice() else { panic!("{lines:?}") };
         assert!(line.contains("expected …\"xxxxxxxxxxxxxxxxxxabc\", got …\"xxxxxxxxxxxxxxxxxxabdx"), "{line}");
         assert!(line.len() < 400, "{line}");
@@ -154,7 +154,7 @@ mod tests {
 
     #[test]
     fn the_number_of_differences_is_bounded() {
-        let lines = differences(&json!(vec![0; 1_000]), &json!(vec![1; 1_000]));
+        let lines = find_differences(&json!(vec![0; 1_000]), &json!(vec![1; 1_000]));
         assert_eq!((lines.len(), lines.last().map(String::as_str)), (DIFFERENCES_MAX + 1, Some("and 990 more")));
     }
 }

@@ -105,7 +105,7 @@ pub struct CheckFiles(BTreeMap<String, Vec<u8>>);
 impl CheckFiles {
     /// Selects the check files among a project's files.
     #[must_use]
-    pub fn among(files: &BTreeMap<String, Vec<u8>>) -> Self {
+    pub fn select(files: &BTreeMap<String, Vec<u8>>) -> Self {
         let is_check = |path: &str| path.starts_with(DIRECTORY) && path.ends_with(SUFFIX);
         let found = files.iter().filter(|(path, _)| is_check(path));
         Self(found.map(|(path, bytes)| (path.clone(), bytes.clone())).collect())
@@ -173,14 +173,14 @@ fn read_check(path: &str, default_name: String, value: Value) -> Result<Check, S
     let (mocks, tool_mocks) = (std::mem::take(&mut document.mocks), std::mem::take(&mut document.tool_mocks));
     let (envvars, secrets) = (std::mem::take(&mut document.envvars), std::mem::take(&mut document.secrets));
     Ok(Check {
-        name: name(document.name.take().unwrap_or(default_name))?,
+        name: check_name(document.name.take().unwrap_or(default_name))?,
         file: path.to_owned(),
         mocks: read_mocks(mocks)?,
         tool_mocks: read_tool_mocks(tool_mocks)?,
-        clock: document.clock.take().map(|text| clock(&text)).transpose()?,
+        clock: document.clock.take().map(|text| parse_clock(&text)).transpose()?,
         conversation: document.conversation.take(),
-        envvars: variables("envvars", envvars)?,
-        secrets: variables("secrets", secrets)?,
+        envvars: parse_variables("envvars", envvars)?,
+        secrets: parse_variables("secrets", secrets)?,
         expected: read_expected(&mut document)?,
         input_parameters: document.input_parameters,
         invocation_mode: document.invocation_mode,
@@ -189,7 +189,7 @@ fn read_check(path: &str, default_name: String, value: Value) -> Result<Check, S
     })
 }
 
-fn name(text: String) -> Result<String, String> {
+fn check_name(text: String) -> Result<String, String> {
     let is_good = !text.trim().is_empty() && !text.chars().any(char::is_control);
     if is_good && text.chars().count() <= NAME_CHARACTERS_MAX {
         return Ok(text);
@@ -232,13 +232,16 @@ fn read_tool_mocks(values: Vec<Value>) -> Result<Vec<ToolMock>, String> {
 }
 
 /// The start time of a check. The guests' clock counts from 1970.
-fn clock(text: &str) -> Result<Timestamp, String> {
+fn parse_clock(text: &str) -> Result<Timestamp, String> {
     let moment = text.parse::<jiff::Timestamp>().ok().filter(|moment| moment.as_millisecond() >= 0);
     let moment = moment.ok_or("clock must be a time since 1970 with its offset, such as 2030-01-31T12:00:00Z")?;
     Ok(Timestamp::from_milliseconds(moment.as_millisecond()))
 }
 
-fn variables<T: From<String>>(key: &str, values: BTreeMap<String, String>) -> Result<BTreeMap<EnvvarName, T>, String> {
+fn parse_variables<T: From<String>>(
+    key: &str,
+    values: BTreeMap<String, String>,
+) -> Result<BTreeMap<EnvvarName, T>, String> {
     let one = |(name, value): (String, String)| {
         let name = EnvvarName::parse(&name).map_err(|error| format!("{key}: {error}"))?;
         Ok((name, T::from(value)))
@@ -259,7 +262,7 @@ mod tests {
     }
 
     fn read(files: &BTreeMap<String, Vec<u8>>) -> Result<Vec<Check>, Error> {
-        CheckFiles::among(files).read()
+        CheckFiles::select(files).read()
     }
 
     const ONE: &str = r#"{"input_parameters": {"name": "Ada"}, "expected_output": "Hello"}"#;

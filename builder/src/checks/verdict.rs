@@ -4,7 +4,7 @@ use registry::OrganizationId;
 use runner::{InputSchema, Outcome, SchemaMatcher, SchemaViolation, TrialResult};
 use serde_json::Value;
 
-use super::difference::{differences, show_value};
+use super::difference::{find_differences, show_value};
 use super::file::{Expected, ExpectedError};
 use crate::error::Error;
 
@@ -24,7 +24,7 @@ impl Judge<'_> {
     ///
     /// # Errors
     /// When the host has no process for matching schemas.
-    pub async fn failure(self, expected: &Expected, tried: &TrialResult) -> Result<Option<String>, Error> {
+    pub async fn find_failure(self, expected: &Expected, tried: &TrialResult) -> Result<Option<String>, Error> {
         // An unanswered request fails the check even if the tool handles the error.
         if !tried.unanswered.is_empty() {
             let requests = tried.unanswered.join(", ");
@@ -35,20 +35,20 @@ impl Judge<'_> {
         Ok(match (expected, &tried.outcome) {
             (Expected::Output(expected), Outcome::Succeeded { output }) if is_expected(expected, output) => None,
             (Expected::Output(expected), Outcome::Succeeded { output }) => {
-                let got = if expected.is_string() { output.as_str().into() } else { value(output) };
-                Some(difference(&tried.redacted_value(expected.clone()), &tried.redacted_value(got)))
+                let got = if expected.is_string() { output.as_str().into() } else { parse_value(output) };
+                Some(show_difference(&tried.redacted_value(expected.clone()), &tried.redacted_value(got)))
             }
             (Expected::Schema(schema), Outcome::Succeeded { output }) => {
-                let got = value(output);
-                let violations = self.violations(schema, got.clone()).await?;
+                let got = parse_value(output);
+                let violations = self.find_violations(schema, got.clone()).await?;
                 (!violations.is_empty()).then(|| list_violations(&violations, &tried.redacted_value(got)))
             }
             (Expected::Error(expected), Outcome::Succeeded { output }) => {
-                let output = show_value(&tried.redacted_value(value(output)));
+                let output = show_value(&tried.redacted_value(parse_value(output)));
                 Some(format!("expected the error {}, and the tool returned {output}", expected.exception_type))
             }
             (Expected::Error(expected), failed) if is_expected_error(expected, failed) => None,
-            (Expected::Error(expected), _) => Some(wrong_error(expected, &tried.redacted_outcome)),
+            (Expected::Error(expected), _) => Some(explain_wrong_error(expected, &tried.redacted_outcome)),
             (_, _) => {
                 Some(format!("expected an output, and the tool failed: {}", describe_failure(&tried.redacted_outcome)))
             }
@@ -57,7 +57,7 @@ impl Judge<'_> {
 
     /// The violations of a schema. An expensive schema is compiled here for the first time, and a schema that does not
     /// compile is reported as a violation.
-    async fn violations(self, schema: &InputSchema, got: Value) -> Result<Vec<SchemaViolation>, Error> {
+    async fn find_violations(self, schema: &InputSchema, got: Value) -> Result<Vec<SchemaViolation>, Error> {
         match self.schemas.compile_expensive(self.organization, schema).await? {
             Ok(()) => Ok(self.schemas.violations_of(self.organization, schema, got).await?),
             Err(problem) => {
@@ -72,11 +72,11 @@ impl Judge<'_> {
 /// value as JSON.
 fn is_expected(expected: &Value, output: &str) -> bool {
     expected.as_str() == Some(output)
-        || serde_json::from_str(output).is_ok_and(|got| differences(expected, &got).is_empty())
+        || serde_json::from_str(output).is_ok_and(|got| find_differences(expected, &got).is_empty())
 }
 
-fn difference(expected: &Value, got: &Value) -> String {
-    let lines = differences(expected, got);
+fn show_difference(expected: &Value, got: &Value) -> String {
+    let lines = find_differences(expected, got);
     let redacted = || vec!["in redacted values".to_owned()];
     list_lines("the output differs", &if lines.is_empty() { redacted() } else { lines })
 }
@@ -96,7 +96,7 @@ fn is_expected_error(expected: &ExpectedError, failed: &Outcome) -> bool {
     *exception_type == expected.exception_type && expected.message_contains.as_ref().is_none_or(has_part)
 }
 
-fn wrong_error(expected: &ExpectedError, failed: &Outcome) -> String {
+fn explain_wrong_error(expected: &ExpectedError, failed: &Outcome) -> String {
     let wanted = &expected.exception_type;
     match (failed, &expected.message_contains) {
         (Outcome::Failed { exception_type, exception_message, .. }, Some(part)) if exception_type == wanted => {
@@ -108,7 +108,7 @@ fn wrong_error(expected: &ExpectedError, failed: &Outcome) -> String {
 }
 
 /// A tool's output: its JSON value, or a string if it is not JSON.
-fn value(output: &str) -> Value {
+fn parse_value(output: &str) -> Value {
     serde_json::from_str(output).unwrap_or_else(|_| Value::String(output.to_owned()))
 }
 
@@ -119,10 +119,10 @@ fn describe_failure(failed: &Outcome) -> String {
     };
     let lines = exception_stack_trace.iter().flat_map(|line| line.lines());
     let lines: Vec<String> = lines.filter(|line| !line.trim().is_empty()).map(|line| format!("\n  {line}")).collect();
-    format!("{exception_type}: {exception_message}{}", ends(&lines))
+    format!("{exception_type}: {exception_message}{}", show_ends(&lines))
 }
 
-fn ends(lines: &[String]) -> String {
+fn show_ends(lines: &[String]) -> String {
     let left_out = lines.len().saturating_sub(2 * TRACE_ENDS_MAX);
     if left_out == 0 {
         return lines.concat();
@@ -155,8 +155,11 @@ mod tests {
         for (expected, output) in [(json!("Hello"), "Hallo"), (json!({"a": 1}), r#"{"a":2}"#), (json!({}), "{")] {
             assert!(!is_expected(&expected, output), "{expected} {output}");
         }
-        assert_eq!(difference(&json!({"a": 1}), &json!({"a": 2})), "the output differs:\n  /a: expected 1, got 2");
-        assert_eq!(difference(&json!("[redacted]"), &json!("[redacted]")), "the output differs:\n  in redacted values");
+        assert_eq!(show_difference(&json!({"a": 1}), &json!({"a": 2})), "the output differs:\n  /a: expected 1, got 2");
+        assert_eq!(
+            show_difference(&json!("[redacted]"), &json!("[redacted]")),
+            "the output differs:\n  in redacted values"
+        );
     }
 
     #[tokio::test]
@@ -167,7 +170,7 @@ mod tests {
         let organization = OrganizationId::parse("acme").unwrap();
         let judge = Judge { schemas: &schemas, organization: &organization };
         let violations =
-            async |got: Value| list_violations(&judge.violations(&schema, got.clone()).await.unwrap(), &got);
+            async |got: Value| list_violations(&judge.find_violations(&schema, got.clone()).await.unwrap(), &got);
         let text = violations(json!({"n": "one"})).await;
         assert!(text.contains("/n: ") && text.contains("got \"one\""), "{text}");
         assert!(violations(json!("no object")).await.contains("the whole: "));
@@ -189,10 +192,10 @@ mod tests {
         let wrong = expected("ValueError", Some("at most"));
         assert!(!is_expected_error(&wrong, &failed));
         let text = "expected a message of ValueError with \"at most\", got \"times must be at least 1\"";
-        assert_eq!(wrong_error(&wrong, &failed), text);
+        assert_eq!(explain_wrong_error(&wrong, &failed), text);
         let wrong = expected("TypeError", None);
         assert!(!is_expected_error(&wrong, &failed));
-        let text = wrong_error(&wrong, &failed);
+        let text = explain_wrong_error(&wrong, &failed);
         assert!(text.starts_with("expected the error TypeError, got ValueError: times"), "{text}");
         assert!(text.contains("\n    File \"tool.py\", line 3"), "{text}");
     }
@@ -200,8 +203,8 @@ mod tests {
     #[test]
     fn both_ends_of_a_long_trace_are_shown() {
         let lines = |count: usize| (0..count).map(|number| format!("\n  {number}")).collect::<Vec<_>>();
-        assert_eq!(ends(&lines(20)), lines(20).concat());
-        let described = ends(&lines(25));
+        assert_eq!(show_ends(&lines(20)), lines(20).concat());
+        let described = show_ends(&lines(25));
         assert!(
             described.starts_with("\n  0\n  1")
                 && described.contains("\n  9\n  … 5 more lines …\n  15")

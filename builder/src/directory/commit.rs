@@ -22,7 +22,7 @@ pub struct Checkout {
 
 impl Checkout {
     /// The checkout around a directory. `None` without git or without a repository, in which files are committed as they are.
-    pub fn around(directory: &Path) -> Result<Option<Self>, Error> {
+    pub fn find(directory: &Path) -> Result<Option<Self>, Error> {
         let ask = |question: &str| {
             let asked =
                 Command::new("git").current_dir(directory).args(["rev-parse", question]).stderr(Stdio::null()).output();
@@ -36,9 +36,9 @@ impl Checkout {
     }
 
     /// The paths within the project of the files that git tracks.
-    pub fn tracked(&self) -> Result<Vec<String>, Error> {
+    pub fn list_tracked(&self) -> Result<Vec<String>, Error> {
         let place = if self.prefix.is_empty() { "." } else { &self.prefix };
-        let listed = self.git(&["ls-files", "-z", "--cached", "--", place], &[])?;
+        let listed = self.run_git(&["ls-files", "-z", "--cached", "--", place], &[])?;
         let names = listed.split(|byte| *byte == 0).filter_map(|name| std::str::from_utf8(name).ok());
         Ok(names
             .filter_map(|name| name.strip_prefix(&self.prefix))
@@ -57,7 +57,7 @@ impl Checkout {
         let differ: Vec<String> = differ.map(|(path, _)| path.clone()).collect();
         let ids = self.hash(&["-w"], &differ)?;
         for (path, id) in differ.into_iter().zip(ids) {
-            files.insert(path, self.git(&["cat-file", "blob", &id], &[])?);
+            files.insert(path, self.run_git(&["cat-file", "blob", &id], &[])?);
         }
         Ok(())
     }
@@ -68,15 +68,15 @@ impl Checkout {
             return Ok(Vec::new());
         }
         let names: String = paths.iter().map(|path| format!("{}{path}\n", self.prefix)).collect();
-        let printed = self.git(&[&["hash-object", "--stdin-paths"][..], options].concat(), names.as_bytes())?;
+        let printed = self.run_git(&[&["hash-object", "--stdin-paths"][..], options].concat(), names.as_bytes())?;
         Ok(String::from_utf8_lossy(&printed).lines().map(str::to_owned).collect())
     }
 
-    fn git(&self, arguments: &[&str], input: &[u8]) -> Result<Vec<u8>, Error> {
+    fn run_git(&self, arguments: &[&str], input: &[u8]) -> Result<Vec<u8>, Error> {
         let mut command = Command::new("git");
         command.current_dir(&self.top).args(arguments).env("GIT_OBJECT_DIRECTORY", self.objects.path());
         // A file, since git writes while it reads, and both pipes could be full.
-        let stdin = input_file(input).map_err(|error| unreadable(&error))?;
+        let stdin = write_input(input).map_err(|error| unreadable(&error))?;
         let output = command.stdin(stdin).output().map_err(|error| unreadable(&error))?;
         if output.status.success() {
             return Ok(output.stdout);
@@ -86,7 +86,7 @@ impl Checkout {
     }
 }
 
-fn input_file(input: &[u8]) -> std::io::Result<Stdio> {
+fn write_input(input: &[u8]) -> std::io::Result<Stdio> {
     let mut file = tempfile::tempfile()?;
     file.write_all(input)?;
     file.rewind()?;
@@ -156,7 +156,7 @@ mod tests {
     fn without_a_repository_files_are_read_as_they_are() {
         let directory = tempfile::tempdir().unwrap();
         fs::write(directory.path().join("tool.py"), "a\r\n").unwrap();
-        assert!(Checkout::around(directory.path()).unwrap().is_none());
+        assert!(Checkout::find(directory.path()).unwrap().is_none());
         assert_eq!(super::super::read(directory.path()).unwrap()["tool.py"], b"a\r\n");
     }
 }

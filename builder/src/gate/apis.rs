@@ -6,7 +6,7 @@ use super::change::Change;
 use super::{promises, values};
 
 /// Compares the APIs. Agents call them by their names, so a name that goes is breaking.
-pub fn changes(old: &VersionSettings, new: &VersionSettings) -> Vec<Change> {
+pub fn compare(old: &VersionSettings, new: &VersionSettings) -> Vec<Change> {
     let change = |bump, reason: String| Change { bump, reason };
     if old.apis.is_empty() && !new.apis.is_empty() {
         return vec![change(
@@ -18,18 +18,18 @@ pub fn changes(old: &VersionSettings, new: &VersionSettings) -> Vec<Change> {
         None => vec![change(BumpKind::Major, format!("the API {name} is gone"))],
         Some(now) => {
             let named = |Change { bump, reason }| change(bump, format!("API {name}: {reason}"));
-            of_api(api, now).into_iter().map(named).collect()
+            compare_api(api, now).into_iter().map(named).collect()
         }
     });
     let added = new.apis.keys().filter(|name| !old.apis.contains_key(*name));
     of_old.chain(added.map(|name| change(BumpKind::Minor, format!("the API {name} is new")))).collect()
 }
 
-fn of_api(old: &ToolApi, new: &ToolApi) -> Vec<Change> {
-    let mut changes = values::input(&old.input_schema.value(), &new.input_schema.value());
+fn compare_api(old: &ToolApi, new: &ToolApi) -> Vec<Change> {
+    let mut changes = values::compare_inputs(&old.input_schema.value(), &new.input_schema.value());
     let outputs = [&old.output_schema, &new.output_schema].map(|schema| schema.as_ref().map(SchemaText::value));
-    changes.extend(values::output(outputs[0].as_ref(), outputs[1].as_ref()));
-    changes.extend(promises::of_api(old, new));
+    changes.extend(values::compare_outputs(outputs[0].as_ref(), outputs[1].as_ref()));
+    changes.extend(promises::compare_api(old, new));
     changes
 }
 
@@ -79,7 +79,7 @@ mod tests {
             (one(api(&json!({"annotations": {"read_only": true}}))), one(plain()), BumpKind::Major),
             (one(plain()), one(api(&json!({"description": "Another text."}))), BumpKind::Patch),
         ] {
-            assert_eq!(find_needed_bump(&changes(&settings(&old), &settings(&new))), bump, "{old} {new}");
+            assert_eq!(find_needed_bump(&compare(&settings(&old), &settings(&new))), bump, "{old} {new}");
         }
     }
 
@@ -88,7 +88,7 @@ mod tests {
         let old = json!({"create": api(&json!({"intervention": "always"})), "list": api(&json!({}))});
         let new = json!({"create": api(&json!({})), "find": api(&json!({}))});
         let reasons: Vec<_> =
-            changes(&settings(&old), &settings(&new)).into_iter().map(|change| change.reason).collect();
+            compare(&settings(&old), &settings(&new)).into_iter().map(|change| change.reason).collect();
         let expected = [
             "API create: no person confirms each call any more (`intervention` was always)",
             "the API list is gone",

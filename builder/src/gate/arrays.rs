@@ -15,17 +15,19 @@ struct Element<'a> {
 }
 
 impl<'a> Comparison<'a> {
-    pub(super) fn array(&mut self, old: &[Part<'a>], member: Member<'a>, at: &str) -> Vec<Reason> {
+    pub(super) fn compare_array_keyword(&mut self, old: &[Part<'a>], member: Member<'a>, at: &str) -> Vec<Reason> {
         let Member { schema: new, keyword, value } = member;
-        if !self.kinds(old).meets(Kinds::ARRAY) {
+        if !self.compute_kinds(old).meets(Kinds::ARRAY) {
             return Vec::new();
         }
         let holds = match (keyword, value) {
             ("prefixItems", Value::Array(schemas)) => {
                 let each = schemas.iter().enumerate();
-                return each.flat_map(|(index, schema)| self.element(old, Element { index, schema }, at)).collect();
+                return each
+                    .flat_map(|(index, schema)| self.compare_element(old, Element { index, schema }, at))
+                    .collect();
             }
-            ("items", Value::Object(_) | Value::Bool(_)) => return self.elements(old, member, at),
+            ("items", Value::Object(_) | Value::Bool(_)) => return self.compare_elements(old, member, at),
             ("minItems" | "maxItems", _) => implies_count(old, new, keyword),
             ("uniqueItems", Value::Bool(is_unique)) => {
                 !is_unique
@@ -44,7 +46,7 @@ impl<'a> Comparison<'a> {
     }
 
     /// Compares the elements that follow the `prefixItems` of the new schema.
-    fn elements(&mut self, old: &[Part<'a>], member: Member<'a>, at: &str) -> Vec<Reason> {
+    fn compare_elements(&mut self, old: &[Part<'a>], member: Member<'a>, at: &str) -> Vec<Reason> {
         let prefix = |map: &Map<String, Value>| map.get("prefixItems").and_then(Value::as_array).map_or(0, Vec::len);
         let (first, last) = (prefix(member.schema), old.iter().map(|part| prefix(part.map)).max().unwrap_or(0));
         let each = first..=last.max(first);
@@ -52,16 +54,16 @@ impl<'a> Comparison<'a> {
             return vec![Reason::TooLarge];
         }
         // The last index represents all that follow.
-        each.flat_map(|index| self.element(old, Element { index, schema: member.value }, at)).collect()
+        each.flat_map(|index| self.compare_element(old, Element { index, schema: member.value }, at)).collect()
     }
 
-    fn element(&mut self, old: &[Part<'a>], element: Element<'a>, at: &str) -> Vec<Reason> {
+    fn compare_element(&mut self, old: &[Part<'a>], element: Element<'a>, at: &str) -> Vec<Reason> {
         let Element { index, schema } = element;
         let ends_before = |most: u64| most <= index as u64;
         if old.iter().filter_map(|part| count(part.map, "maxItems")).any(ends_before) {
             return Vec::new();
         }
-        let Some(parts) = self.old_element(old, index) else { return Vec::new() };
+        let Some(parts) = self.find_old_element(old, index) else { return Vec::new() };
         self.descents += 1;
         let reasons = self.accepts(&parts, schema, &format!("{at}[]"));
         self.descents -= 1;
@@ -69,13 +71,13 @@ impl<'a> Comparison<'a> {
     }
 
     /// The schemas of the element at an index of old arrays. `None` when old arrays are shorter.
-    fn old_element(&self, old: &[Part<'a>], index: usize) -> Option<Parts<'a>> {
+    fn find_old_element(&self, old: &[Part<'a>], index: usize) -> Option<Parts<'a>> {
         let schema = |part: &Part<'a>| {
             let prefix = part.get("prefixItems").and_then(Value::as_array);
             // A list of schemas is a prefix in earlier drafts, and is ignored here.
             let items = part.get("items").filter(|items| !items.is_array());
             prefix.and_then(|prefix| prefix.get(index)).or(items)
         };
-        self.parts(old.iter().filter_map(schema).collect())
+        self.collect_parts(old.iter().filter_map(schema).collect())
     }
 }

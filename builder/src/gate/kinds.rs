@@ -50,13 +50,13 @@ impl Kinds {
     /// The kinds that a value of the keyword `type` allows.
     pub fn of_type(value: &Value) -> Self {
         match value {
-            Value::String(name) => Self::named(name),
-            Value::Array(names) => names.iter().filter_map(Value::as_str).map(Self::named).fold(Self::NONE, Self::or),
+            Value::String(name) => Self::of_name(name),
+            Value::Array(names) => names.iter().filter_map(Value::as_str).map(Self::of_name).fold(Self::NONE, Self::or),
             _ => Self::ALL,
         }
     }
 
-    fn named(name: &str) -> Self {
+    fn of_name(name: &str) -> Self {
         Self::NAMES.iter().find(|(known, _)| *known == name).map_or(Self::ALL, |(_, kinds)| *kinds)
     }
 
@@ -74,14 +74,14 @@ impl Kinds {
 
     /// A superset of the kinds that the schema accepts. References are not followed.
     pub fn of(schema: &Value) -> Self {
-        Self::within(schema, DEPTH_MAX)
+        Self::of_schema(schema, DEPTH_MAX)
     }
 
     pub fn of_map(schema: &Map<String, Value>) -> Self {
         Self::of_keywords(schema, DEPTH_MAX)
     }
 
-    fn within(schema: &Value, depth: u32) -> Self {
+    fn of_schema(schema: &Value, depth: u32) -> Self {
         match schema {
             Value::Bool(false) => Self::NONE,
             Value::Object(schema) if depth > 0 => Self::of_keywords(schema, depth - 1),
@@ -100,11 +100,11 @@ impl Kinds {
         }
         for keyword in ["anyOf", "oneOf"] {
             if let Some(Value::Array(branches)) = schema.get(keyword) {
-                kinds = kinds.and(union(branches, &|branch| Self::within(branch, depth)));
+                kinds = kinds.and(union(branches, &|branch| Self::of_schema(branch, depth)));
             }
         }
         if let Some(Value::Array(all)) = schema.get("allOf") {
-            kinds = all.iter().map(|one| Self::within(one, depth)).fold(kinds, Self::and);
+            kinds = all.iter().map(|one| Self::of_schema(one, depth)).fold(kinds, Self::and);
         }
         kinds
     }

@@ -17,7 +17,7 @@ pub fn compare(one: &Number, other: &Number) -> Option<Ordering> {
     (is_exact(one) || is_exact(other)).then(|| one.partial_cmp(&other)).flatten()
 }
 
-pub fn number<'a>(schema: &'a Map<String, Value>, keyword: &str) -> Option<&'a Number> {
+pub fn find_number<'a>(schema: &'a Map<String, Value>, keyword: &str) -> Option<&'a Number> {
     match schema.get(keyword) {
         Some(Value::Number(number)) => Some(number),
         _ => None,
@@ -26,7 +26,7 @@ pub fn number<'a>(schema: &'a Map<String, Value>, keyword: &str) -> Option<&'a N
 
 /// The count in a keyword, which may be written as a float.
 pub fn count(schema: &Map<String, Value>, keyword: &str) -> Option<u64> {
-    let number = number(schema, keyword)?;
+    let number = find_number(schema, keyword)?;
     let float = || number.as_f64().filter(|float| (0.0..EXACT_MAX).contains(float) && float.fract() == 0.0);
     number.as_u64().or_else(|| float().map(|float| float as u64))
 }
@@ -34,7 +34,7 @@ pub fn count(schema: &Map<String, Value>, keyword: &str) -> Option<u64> {
 /// Whether a part of the old schema implies a bound of the new one.
 pub fn implies_bound(old: &Map<String, Value>, keyword: &str, bound: &Number) -> bool {
     let holds = |keyword: &str, wanted: &[Ordering]| {
-        number(old, keyword).and_then(|old| compare(old, bound)).is_some_and(|order| wanted.contains(&order))
+        find_number(old, keyword).and_then(|old| compare(old, bound)).is_some_and(|order| wanted.contains(&order))
     };
     use Ordering::{Equal, Greater, Less};
     match keyword {

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use serde_json::{Map, Value, json};
 
 use super::kinds::Kinds;
-use super::numbers::{count, is_multiple, number};
+use super::numbers::{count, find_number, is_multiple};
 
 /// The schema `{"type": …}` of each kind.
 pub(super) static OF_KIND: LazyLock<Vec<(Kinds, Map<String, Value>)>> = LazyLock::new(|| {
@@ -43,11 +43,11 @@ pub(super) fn may_be_equal(one: &Value, other: &Value) -> bool {
 }
 
 /// The values that a schema lists as the only accepted ones. `None` when it lists none.
-pub(super) fn values<'a>(part: &Part<'a>) -> Option<Vec<&'a Value>> {
-    values_of(part.map)
+pub(super) fn list_values<'a>(part: &Part<'a>) -> Option<Vec<&'a Value>> {
+    list_values_of(part.map)
 }
 
-pub(super) fn values_of(map: &Map<String, Value>) -> Option<Vec<&Value>> {
+pub(super) fn list_values_of(map: &Map<String, Value>) -> Option<Vec<&Value>> {
     match (map.get("const"), map.get("enum")) {
         (Some(value), _) => Some(vec![value]),
         (None, Some(Value::Array(values))) => Some(values.iter().collect()),
@@ -64,8 +64,8 @@ pub(super) fn implies_count(old: &[Part<'_>], new: &Map<String, Value>, keyword:
 }
 
 pub(super) fn is_multiple_of(old: &[Part<'_>], new: &Map<String, Value>) -> bool {
-    let Some(wanted) = number(new, "multipleOf") else { return false };
+    let Some(wanted) = find_number(new, "multipleOf") else { return false };
     let is_whole = |part: &Part<'_>| part.get("type").and_then(Value::as_str) == Some("integer");
     (wanted.as_u64() == Some(1) && old.iter().any(is_whole))
-        || old.iter().filter_map(|part| number(part.map, "multipleOf")).any(|had| is_multiple(had, wanted))
+        || old.iter().filter_map(|part| find_number(part.map, "multipleOf")).any(|had| is_multiple(had, wanted))
 }

@@ -9,20 +9,24 @@ use registry::{
 use super::change::Change;
 
 /// Compares declarations. A version that does not say that it is read-only any more counts as one that is not.
-pub fn changes(old: &VersionSettings, new: &VersionSettings) -> Vec<Change> {
+pub fn compare(old: &VersionSettings, new: &VersionSettings) -> Vec<Change> {
     let needs_tasks = |of: &VersionSettings| of.task_support == TaskSupport::Required;
-    let writes = writes("tool", &old.annotations, &new.annotations);
+    let writes = compare_writes("tool", &old.annotations, &new.annotations);
     // Each API has its own declaration.
-    let calls = if new.apis.is_empty() { confirmed(old.intervention, new.intervention) } else { None };
+    let calls = if new.apis.is_empty() { compare_confirmation(old.intervention, new.intervention) } else { None };
     let only_as_task = (needs_tasks(new) && !needs_tasks(old)).then(|| {
         format!("only MCP clients with tasks may call the tool now (`tasks` was {})", old.task_support.as_str())
     });
-    let ended = writes.into_iter().chain(calls).chain(rules(old, new)).chain(only_as_task);
-    ended.chain(forms_gone(&old.mcp, &new.mcp)).map(breaking).chain(new_forms(&old.mcp, &new.mcp)).collect()
+    let ended = writes.into_iter().chain(calls).chain(find_ended_rules(old, new)).chain(only_as_task);
+    ended
+        .chain(find_gone_forms(&old.mcp, &new.mcp))
+        .map(build_breaking_change)
+        .chain(find_new_forms(&old.mcp, &new.mcp))
+        .collect()
 }
 
 /// Returns the forms in which MCP clients do not find the tool any more.
-fn forms_gone(old: &McpSettings, new: &McpSettings) -> Vec<String> {
+fn find_gone_forms(old: &McpSettings, new: &McpSettings) -> Vec<String> {
     let prompt = (old.prompt && !new.prompt).then(|| "the tool is no prompt any more".to_owned());
     let gone = old.resource.as_ref().filter(|_| old.resource != new.resource);
     let resource = gone.map(|uri| format!("the resource {} is gone", uri.as_str()));
@@ -30,7 +34,7 @@ fn forms_gone(old: &McpSettings, new: &McpSettings) -> Vec<String> {
 }
 
 /// Returns the forms in which MCP clients find the tool for the first time: what they read there, another tool may have been before.
-fn new_forms(old: &McpSettings, new: &McpSettings) -> Vec<Change> {
+fn find_new_forms(old: &McpSettings, new: &McpSettings) -> Vec<Change> {
     let prompt = (new.prompt && !old.prompt).then(|| "the tool is a prompt, too".to_owned());
     let added = new.resource.as_ref().filter(|_| old.resource.is_none());
     let resource = added.map(|uri| format!("the tool reads the resource {}", uri.as_str()));
@@ -39,28 +43,31 @@ fn new_forms(old: &McpSettings, new: &McpSettings) -> Vec<Change> {
 }
 
 /// Compares the declarations of an API.
-pub fn of_api(old: &ToolApi, new: &ToolApi) -> Vec<Change> {
-    let ended = [writes("API", &old.annotations, &new.annotations), confirmed(old.intervention, new.intervention)];
-    ended.into_iter().flatten().map(breaking).collect()
+pub fn compare_api(old: &ToolApi, new: &ToolApi) -> Vec<Change> {
+    let ended = [
+        compare_writes("API", &old.annotations, &new.annotations),
+        compare_confirmation(old.intervention, new.intervention),
+    ];
+    ended.into_iter().flatten().map(build_breaking_change).collect()
 }
 
-const fn breaking(reason: String) -> Change {
+const fn build_breaking_change(reason: String) -> Change {
     Change { bump: BumpKind::Major, reason }
 }
 
-fn writes(what: &str, old: &Annotations, new: &Annotations) -> Option<String> {
+fn compare_writes(what: &str, old: &Annotations, new: &Annotations) -> Option<String> {
     let read_only = |of: &Annotations| of.read_only == Some(true);
     (read_only(old) && !read_only(new)).then(|| format!("the {what} is not declared read-only any more"))
 }
 
 /// Returns the confirmation that ends: a call that a person confirmed may go through now.
-fn confirmed(old: Intervention, new: Intervention) -> Option<String> {
+fn compare_confirmation(old: Intervention, new: Intervention) -> Option<String> {
     let ends = old != Intervention::Never && new == Intervention::Never;
     ends.then(|| format!("no person confirms each call any more (`intervention` was {})", old.as_str()))
 }
 
 /// Returns the rules that end.
-fn rules(old: &VersionSettings, new: &VersionSettings) -> Vec<String> {
+fn find_ended_rules(old: &VersionSettings, new: &VersionSettings) -> Vec<String> {
     let mut ended = Vec::new();
     let of_all = new.apis.values().map(|api| api.intervention).min().unwrap_or(new.intervention);
     for rule in &old.intervention_rules {
@@ -137,7 +144,7 @@ mod tests {
             (title("Old"), title("New"), BumpKind::Patch),
             (title("Old"), json!({}), BumpKind::Patch),
         ] {
-            assert_eq!(find_needed_bump(&changes(&settings(&old), &settings(&new))), bump, "{old} {new}");
+            assert_eq!(find_needed_bump(&compare(&settings(&old), &settings(&new))), bump, "{old} {new}");
         }
     }
 
@@ -145,7 +152,7 @@ mod tests {
     fn reasons_name_the_promise() {
         let old = settings(&json!({"annotations": {"read_only": true}, "intervention": "always"}));
         let new = settings(&json!({"tasks": "required"}));
-        let reasons: Vec<_> = changes(&old, &new).into_iter().map(|change| change.reason).collect();
+        let reasons: Vec<_> = compare(&old, &new).into_iter().map(|change| change.reason).collect();
         let expected = [
             "the tool is not declared read-only any more",
             "no person confirms each call any more (`intervention` was always)",

@@ -40,17 +40,17 @@ impl Reason {
     }
 
     /// The change when the refusing schema is the old one: what is accepted now.
-    pub fn widened(&self) -> String {
+    pub fn show_widened(&self) -> String {
         match self {
             Self::Nothing { at } if !at.is_empty() && !at.ends_with("[]") => {
-                format!("new optional input {}", named(at))
+                format!("new optional input {}", show_place(at))
             }
             Self::Keyword { at, keyword, value } => {
-                format!("{} accepts more than before: `{keyword}` was {value}", named(at))
+                format!("{} accepts more than before: `{keyword}` was {value}", show_place(at))
             }
-            Self::Value { at, value } => format!("{} accepts {value} now", named(at)),
-            Self::Required { at } => format!("{} is optional now", named(at)),
-            Self::Unlisted { at } => format!("{} accepts properties now that the schema does not list", named(at)),
+            Self::Value { at, value } => format!("{} accepts {value} now", show_place(at)),
+            Self::Required { at } => format!("{} is optional now", show_place(at)),
+            Self::Unlisted { at } => format!("{} accepts properties now that the schema does not list", show_place(at)),
             Self::Nothing { .. } | Self::TooLarge | Self::Other(_) => {
                 format!("inputs are accepted that were refused before ({self})")
             }
@@ -62,14 +62,14 @@ impl Reason {
 impl fmt::Display for Reason {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Nothing { at } => write!(formatter, "{} accepts nothing any more", named(at)),
+            Self::Nothing { at } => write!(formatter, "{} accepts nothing any more", show_place(at)),
             Self::Keyword { at, keyword, value } => {
-                write!(formatter, "{} accepts less than before: `{keyword}` {value}", named(at))
+                write!(formatter, "{} accepts less than before: `{keyword}` {value}", show_place(at))
             }
-            Self::Value { at, value } => write!(formatter, "{} no longer accepts {value}", named(at)),
-            Self::Required { at } => write!(formatter, "{} is required now", named(at)),
+            Self::Value { at, value } => write!(formatter, "{} no longer accepts {value}", show_place(at)),
+            Self::Required { at } => write!(formatter, "{} is required now", show_place(at)),
             Self::Unlisted { at } => {
-                write!(formatter, "{} no longer accepts properties that the schema does not list", named(at))
+                write!(formatter, "{} no longer accepts properties that the schema does not list", show_place(at))
             }
             Self::TooLarge => formatter.write_str("the schemas are too large to be compared"),
             Self::Other(text) => formatter.write_str(text),
@@ -77,7 +77,7 @@ impl fmt::Display for Reason {
     }
 }
 
-pub(super) fn named(at: &str) -> String {
+pub(super) fn show_place(at: &str) -> String {
     if at.is_empty() { "the input".to_owned() } else { format!("`{}`", at.trim_start_matches('.')) }
 }
 
@@ -85,14 +85,15 @@ pub(super) fn named(at: &str) -> String {
 mod tests {
     use serde_json::json;
 
-    use super::super::values::input;
+    use super::super::values::compare_inputs;
     use super::*;
 
     #[test]
     fn wider_inputs_are_named() {
         let of = |properties: Value, required: Value| json!({"type": "object", "properties": properties, "required": required, "additionalProperties": false});
         let old = of(json!({"name": {"type": "string"}, "times": {"maximum": 5}}), json!(["name", "times"]));
-        let reasons = |new: Value| input(&old, &new).into_iter().map(|change| change.reason).collect::<Vec<_>>();
+        let reasons =
+            |new: Value| compare_inputs(&old, &new).into_iter().map(|change| change.reason).collect::<Vec<_>>();
         let name = json!({"type": "string"});
         let properties = json!({"name": name, "times": {"maximum": 5}, "language": name});
         assert_eq!(reasons(of(properties, json!(["name", "times"]))), ["new optional input `language`"]);

@@ -70,7 +70,7 @@ pub(super) fn resolve<'a>(root: &'a Value, reference: &Value) -> Option<&'a Valu
 pub(super) fn is_same(one: &Value, other: &Value, budget: &Budget) -> bool {
     match (one, other) {
         (Value::Object(one), Value::Object(other)) => is_same_map(one, other, budget),
-        _ => equal(one, other, budget),
+        _ => are_equal(one, other, budget),
     }
 }
 
@@ -95,21 +95,21 @@ pub(super) fn has_same_value(keyword: &str, one: &Value, other: &Value, budget: 
             one.len() == other.len() && one.iter().zip(other).all(|(one, other)| is_same(one, other, budget))
         }
         _ if SINGLE.contains(&keyword) => is_same(one, other, budget),
-        _ => equal(one, other, budget),
+        _ => are_equal(one, other, budget),
     }
 }
 
 /// Whether two values are equal as with `==`. `false` when the budget is exceeded.
-pub(super) fn equal(one: &Value, other: &Value, budget: &Budget) -> bool {
+pub(super) fn are_equal(one: &Value, other: &Value, budget: &Budget) -> bool {
     match (one, other) {
         (Value::Array(one), Value::Array(other)) => {
             budget.spend(1)
                 && one.len() == other.len()
-                && one.iter().zip(other).all(|(one, other)| equal(one, other, budget))
+                && one.iter().zip(other).all(|(one, other)| are_equal(one, other, budget))
         }
         (Value::Object(one), Value::Object(other)) => {
             let alike = |(name, one): (&String, &Value)| {
-                budget.spend_text(name) && other.get(name).is_some_and(|other| equal(one, other, budget))
+                budget.spend_text(name) && other.get(name).is_some_and(|other| are_equal(one, other, budget))
             };
             one.len() == other.len() && one.iter().all(alike)
         }
@@ -119,26 +119,26 @@ pub(super) fn equal(one: &Value, other: &Value, budget: &Budget) -> bool {
 }
 
 pub(super) fn has_reference(value: &Value, budget: &Budget) -> bool {
-    any_reference(value, &|_| true, budget)
+    has_reference_where(value, &|_| true, budget)
 }
 
 /// Whether all references point to definitions. A property called `$ref` counts as a reference, which can only hide
 /// compatibility.
 pub(super) fn refers_to_definitions_alone(value: &Value, budget: &Budget) -> bool {
     let to_definitions = |text: &str| text.starts_with("#/$defs/") || text.starts_with("#/definitions/");
-    !any_reference(value, &|reference| !reference.as_str().is_some_and(to_definitions), budget)
+    !has_reference_where(value, &|reference| !reference.as_str().is_some_and(to_definitions), budget)
 }
 
 /// Whether a reference satisfies a condition. `true` when the budget is exceeded, since one may exist.
-fn any_reference(value: &Value, found: &dyn Fn(&Value) -> bool, budget: &Budget) -> bool {
+fn has_reference_where(value: &Value, found: &dyn Fn(&Value) -> bool, budget: &Budget) -> bool {
     if !budget.spend(1) {
         return true;
     }
     match value {
-        Value::Array(values) => values.iter().any(|value| any_reference(value, found, budget)),
+        Value::Array(values) => values.iter().any(|value| has_reference_where(value, found, budget)),
         Value::Object(map) => map
             .iter()
-            .any(|(keyword, value)| (keyword == "$ref" && found(value)) || any_reference(value, found, budget)),
+            .any(|(keyword, value)| (keyword == "$ref" && found(value)) || has_reference_where(value, found, budget)),
         _ => false,
     }
 }

@@ -16,13 +16,13 @@ use serde_json::{Map, Value};
 
 use super::budget::Budget;
 use super::kinds::Kinds;
-use super::numbers::{implies_bound, number};
-use super::parts::{OF_KIND, Part, Parts, implies_count, is_multiple_of, may_be_equal, values, values_of};
+use super::numbers::{find_number, implies_bound};
+use super::parts::{OF_KIND, Part, Parts, implies_count, is_multiple_of, list_values, list_values_of, may_be_equal};
 use super::quoted::quote;
-use super::reason::{Reason, named};
+use super::reason::{Reason, show_place};
 use super::same::{
-    equal, has_reference, has_same_value, is_plain, is_same, is_same_by_name, is_same_map, refers_to_definitions_alone,
-    resolve,
+    are_equal, has_reference, has_same_value, is_plain, is_same, is_same_by_name, is_same_map,
+    refers_to_definitions_alone, resolve,
 };
 
 /// Comparisons of two subschemas within one comparison. Each takes microseconds.
@@ -100,7 +100,7 @@ impl<'a> Comparison<'a> {
     }
 
     /// The reasons why the new schema may refuse values that the old one accepts. Empty when it accepts all of them.
-    pub fn refused(mut self) -> Vec<Reason> {
+    pub fn find_refused(mut self) -> Vec<Reason> {
         if self.old == self.new || (self.same_definitions && self.is_plain && is_same(self.old, self.new, &self.budget))
         {
             return Vec::new();
@@ -111,13 +111,13 @@ impl<'a> Comparison<'a> {
             )];
         }
         let (old, new) = (self.old, self.new);
-        let mut reasons = self.parts(vec![old]).map_or_else(Vec::new, |old| self.accepts(&old, new, ""));
+        let mut reasons = self.collect_parts(vec![old]).map_or_else(Vec::new, |old| self.accepts(&old, new, ""));
         reasons.truncate(REASONS_MAX);
         reasons
     }
 
     /// The schemas that apply together with the given ones. `None` if one of them refuses every value.
-    pub(super) fn parts(&self, mut schemas: Vec<&'a Value>) -> Option<Parts<'a>> {
+    pub(super) fn collect_parts(&self, mut schemas: Vec<&'a Value>) -> Option<Parts<'a>> {
         let mut parts = Parts::new();
         while let Some(schema) = schemas.pop() {
             let map = match schema {
@@ -153,23 +153,23 @@ impl<'a> Comparison<'a> {
     fn accepts_within(&mut self, old: &[Part<'a>], new: &'a Value, at: &str) -> Vec<Reason> {
         let map = match new {
             Value::Bool(true) => return Vec::new(),
-            _ if self.kinds(old) == Kinds::NONE => return Vec::new(),
+            _ if self.compute_kinds(old) == Kinds::NONE => return Vec::new(),
             Value::Object(map) => map,
             _ => return vec![Reason::Nothing { at: at.to_owned() }],
         };
         if old.iter().any(|part| self.is_same(*part, new)) {
             return Vec::new();
         }
-        if let Some(values) = old.iter().find_map(values) {
-            return self.refused_values(&values, new, at);
+        if let Some(values) = old.iter().find_map(list_values) {
+            return self.find_refused_values(&values, new, at);
         }
-        let reasons = self.keywords(old, map, at);
+        let reasons = self.compare_keywords(old, map, at);
         if reasons.is_empty() || self.splits == SPLITS_MAX {
             return reasons;
         }
         self.splits += 1;
         let is_shown = self
-            .alternatives(old)
+            .list_alternatives(old)
             .into_iter()
             .any(|alternatives| alternatives.iter().all(|parts| self.accepts(parts, new, at).is_empty()));
         self.splits -= 1;
@@ -177,7 +177,7 @@ impl<'a> Comparison<'a> {
     }
 
     /// Ways to split the old values into alternatives.
-    fn alternatives(&self, old: &[Part<'a>]) -> Vec<Vec<Parts<'a>>> {
+    fn list_alternatives(&self, old: &[Part<'a>]) -> Vec<Vec<Parts<'a>>> {
         let mut found = Vec::new();
         for (index, part) in old.iter().enumerate() {
             for keyword in ["anyOf", "oneOf"] {
@@ -192,11 +192,11 @@ impl<'a> Comparison<'a> {
                     .enumerate()
                     .map(|(other, part)| if other == index { Part { without: keyword, ..part } } else { part })
                     .collect();
-                let of = |branch| self.parts(vec![branch]).map(|parts| [parts, rest.clone()].concat());
+                let of = |branch| self.collect_parts(vec![branch]).map(|parts| [parts, rest.clone()].concat());
                 found.push(branches.iter().filter_map(of).collect());
             }
         }
-        let kinds = self.kinds(old);
+        let kinds = self.compute_kinds(old);
         let names = OF_KIND.iter().filter(|(kind, _)| kind.is_within(kinds));
         // The kind of numbers contains the integers.
         let names = names.filter(|(kind, _)| {
@@ -209,7 +209,7 @@ impl<'a> Comparison<'a> {
         found
     }
 
-    fn keywords(&mut self, old: &[Part<'a>], new: &'a Map<String, Value>, at: &str) -> Vec<Reason> {
+    fn compare_keywords(&mut self, old: &[Part<'a>], new: &'a Map<String, Value>, at: &str) -> Vec<Reason> {
         let mut reasons = Vec::new();
         for (keyword, value) in new {
             if reasons.len() >= REASONS_MAX {
@@ -218,34 +218,36 @@ impl<'a> Comparison<'a> {
             if !self.budget.spend(1 + old.len()) {
                 return vec![Reason::TooLarge];
             }
-            reasons.extend(self.keyword(old, Member { schema: new, keyword, value }, at));
+            reasons.extend(self.compare_keyword(old, Member { schema: new, keyword, value }, at));
         }
         reasons
     }
 
-    fn keyword(&mut self, old: &[Part<'a>], member: Member<'a>, at: &str) -> Vec<Reason> {
+    fn compare_keyword(&mut self, old: &[Part<'a>], member: Member<'a>, at: &str) -> Vec<Reason> {
         let Member { schema: new, keyword, value } = member;
         let holds = match keyword {
-            "$ref" => return self.reference(old, value, at),
+            "$ref" => return self.compare_reference(old, value, at),
             "allOf" => {
                 let all = value.as_array().into_iter().flatten();
                 return all.flat_map(|one| self.accepts(old, one, at)).collect();
             }
-            "anyOf" => branches(value).iter().any(|branch| self.accepts(old, branch, at).is_empty()),
-            "oneOf" => self.is_one_of(old, branches(value), at),
+            "anyOf" => list_branches(value).iter().any(|branch| self.accepts(old, branch, at).is_empty()),
+            "oneOf" => self.is_one_of(old, list_branches(value), at),
             "not" => self.is_disjoint(old, value),
-            "type" => self.kinds(old).is_within(Kinds::of_type(value)),
+            "type" => self.compute_kinds(old).is_within(Kinds::of_type(value)),
             "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum" => {
-                !self.kinds(old).meets(Kinds::NUMBER)
-                    || number(new, keyword)
+                !self.compute_kinds(old).meets(Kinds::NUMBER)
+                    || find_number(new, keyword)
                         .is_some_and(|bound| old.iter().any(|part| implies_bound(part.map, keyword, bound)))
             }
-            "multipleOf" => !self.kinds(old).meets(Kinds::NUMBER) || is_multiple_of(old, new),
-            "minLength" | "maxLength" => !self.kinds(old).meets(Kinds::STRING) || implies_count(old, new, keyword),
-            "pattern" | "format" => !self.kinds(old).meets(Kinds::STRING) || self.has(old, keyword, value),
+            "multipleOf" => !self.compute_kinds(old).meets(Kinds::NUMBER) || is_multiple_of(old, new),
+            "minLength" | "maxLength" => {
+                !self.compute_kinds(old).meets(Kinds::STRING) || implies_count(old, new, keyword)
+            }
+            "pattern" | "format" => !self.compute_kinds(old).meets(Kinds::STRING) || self.has(old, keyword, value),
             "prefixItems" | "items" | "minItems" | "maxItems" | "uniqueItems" | "contains" | "minContains"
             | "maxContains" => {
-                return self.array(old, member, at);
+                return self.compare_array_keyword(old, member, at);
             }
             "properties"
             | "required"
@@ -255,7 +257,7 @@ impl<'a> Comparison<'a> {
             | "maxProperties"
             | "propertyNames"
             | "dependentRequired" => {
-                return self.object(old, member, at);
+                return self.compare_object_keyword(old, member, at);
             }
             "if" => old.iter().any(|part| {
                 ["if", "then", "else"].iter().all(|keyword| match new.get(*keyword) {
@@ -279,9 +281,9 @@ impl<'a> Comparison<'a> {
         if holds { Vec::new() } else { vec![Reason::keyword(at, keyword, value)] }
     }
 
-    fn reference(&mut self, old: &[Part<'a>], reference: &'a Value, at: &str) -> Vec<Reason> {
+    fn compare_reference(&mut self, old: &[Part<'a>], reference: &'a Value, at: &str) -> Vec<Reason> {
         let Some(target) = resolve(self.new, reference) else {
-            return vec![Reason::Other(format!("{} refers to {reference}, which cannot be compared", named(at)))];
+            return vec![Reason::Other(format!("{} refers to {reference}, which cannot be compared", show_place(at)))];
         };
         let places: Vec<_> = old.iter().map(Part::place).collect();
         let target_place = std::ptr::from_ref(target).addr();
@@ -289,7 +291,7 @@ impl<'a> Comparison<'a> {
         match begun {
             // The proof for the whole value is in progress, and covers a value within it.
             Some(one) if one.descents < self.descents => return Vec::new(),
-            Some(_) => return vec![Reason::Other(format!("{} refers to itself", named(at)))],
+            Some(_) => return vec![Reason::Other(format!("{} refers to itself", show_place(at)))],
             None => {}
         }
         self.assumed.push(Assumed { old: places, new: target_place, descents: self.descents });
@@ -309,15 +311,15 @@ impl<'a> Comparison<'a> {
     /// Whether no old value satisfies a schema of the new document, because of its kind or of a property that differs.
     fn is_disjoint(&self, old: &[Part<'a>], new: &'a Value) -> bool {
         let new = new.get("$ref").and_then(|reference| resolve(self.new, reference)).unwrap_or(new);
-        if !self.kinds(old).meets(self.kinds_of(new)) {
+        if !self.compute_kinds(old).meets(self.compute_kinds_of(new)) {
             return true;
         }
         let (Some(required), Some(properties)) = (new.get("required"), new.get("properties")) else { return false };
         let names = required.as_array().into_iter().flatten().filter_map(Value::as_str);
-        self.kinds(old).is_within(Kinds::OBJECT)
-            && names.filter_map(|name| Some((name, values_of(properties.get(name)?.as_object()?)?))).any(
+        self.compute_kinds(old).is_within(Kinds::OBJECT)
+            && names.filter_map(|name| Some((name, list_values_of(properties.get(name)?.as_object()?)?))).any(
                 |(name, wanted)| {
-                    let has = self.property(old, name).and_then(|parts| parts.iter().find_map(values));
+                    let has = self.find_property(old, name).and_then(|parts| parts.iter().find_map(list_values));
                     has.is_some_and(|has| {
                         self.budget.spend(has.len().saturating_mul(wanted.len()))
                             && !has.iter().any(|value| wanted.iter().any(|wanted| may_be_equal(value, wanted)))
@@ -327,7 +329,7 @@ impl<'a> Comparison<'a> {
     }
 
     /// A reason for each of the old schema's listed values that the new schema refuses.
-    fn refused_values(&mut self, values: &[&Value], new: &Value, at: &str) -> Vec<Reason> {
+    fn find_refused_values(&mut self, values: &[&Value], new: &Value, at: &str) -> Vec<Reason> {
         self.steps += VALIDATOR_STEPS;
         let mut document = new.clone();
         if let (Value::Object(document), Value::Object(root)) = (&mut document, self.new) {
@@ -350,25 +352,25 @@ impl<'a> Comparison<'a> {
     }
 
     /// The kinds of values that satisfy all parts.
-    pub(super) fn kinds(&self, parts: &[Part<'a>]) -> Kinds {
-        parts.iter().map(|part| self.kinds_of_map(part.map)).fold(Kinds::ALL, Kinds::and)
+    pub(super) fn compute_kinds(&self, parts: &[Part<'a>]) -> Kinds {
+        parts.iter().map(|part| self.compute_kinds_of_map(part.map)).fold(Kinds::ALL, Kinds::and)
     }
 
-    fn kinds_of(&self, schema: &Value) -> Kinds {
+    fn compute_kinds_of(&self, schema: &Value) -> Kinds {
         match schema {
-            Value::Object(map) => self.kinds_of_map(map),
+            Value::Object(map) => self.compute_kinds_of_map(map),
             other => Kinds::of(other),
         }
     }
 
-    fn kinds_of_map(&self, map: &Map<String, Value>) -> Kinds {
+    fn compute_kinds_of_map(&self, map: &Map<String, Value>) -> Kinds {
         let place = std::ptr::from_ref(map).addr();
         *self.kinds.borrow_mut().entry(place).or_insert_with(|| Kinds::of_map(map))
     }
 
     /// Whether a part has the keyword with an equal value.
     pub(super) fn has(&self, old: &[Part<'a>], keyword: &str, value: &Value) -> bool {
-        old.iter().filter_map(|part| part.get(keyword)).any(|had| equal(had, value, &self.budget))
+        old.iter().filter_map(|part| part.get(keyword)).any(|had| are_equal(had, value, &self.budget))
     }
 
     fn is_same(&self, part: Part<'a>, new: &Value) -> bool {
@@ -389,6 +391,6 @@ impl<'a> Comparison<'a> {
     }
 }
 
-fn branches(value: &Value) -> &[Value] {
+fn list_branches(value: &Value) -> &[Value] {
     value.as_array().map_or(&[], |branches| if branches.len() > BRANCHES_MAX { &[] } else { branches })
 }

@@ -15,9 +15,9 @@ const TOOLCHAIN_PREFIX: &str = "wasi:";
 const BUILD_EXPORT: &str = "input-schema";
 
 /// Compares two worlds.
-pub fn changes(old: &ToolWorld, new: &ToolWorld) -> Vec<Change> {
-    let another = another_world(&old.name, &new.name);
-    let (before, now) = (capabilities(old), capabilities(new));
+pub fn compare(old: &ToolWorld, new: &ToolWorld) -> Vec<Change> {
+    let another = compare_names(&old.name, &new.name);
+    let (before, now) = (list_capabilities(old), list_capabilities(new));
     let more = now
         .difference(&before)
         .map(|name| Change { bump: BumpKind::Minor, reason: format!("the tool now needs {name} from its host") });
@@ -29,7 +29,7 @@ pub fn changes(old: &ToolWorld, new: &ToolWorld) -> Vec<Change> {
 
 /// The change of the world's name. Only the name is known here, so that worlds are compatible only if their releases
 /// are by their version numbers. A later compatible release concerns hosts, not callers.
-fn another_world(old: &str, new: &str) -> Option<Change> {
+fn compare_names(old: &str, new: &str) -> Option<Change> {
     let is_same = old == new || matches!((track(old), track(new)), (Some(old), Some(new)) if old == new);
     let reason =
         || format!("the tool is built for the world {new}, which is not compatible with the previous world {old}");
@@ -50,7 +50,7 @@ fn track(name: &str) -> Option<(&str, [u64; 3])> {
 }
 
 /// The names of imported interfaces, without the release, which the world's name states for all of them.
-fn capabilities(world: &ToolWorld) -> BTreeSet<&str> {
+fn list_capabilities(world: &ToolWorld) -> BTreeSet<&str> {
     let imported = world.imports.iter().filter(|name| !name.starts_with(TOOLCHAIN_PREFIX));
     imported.map(|name| name.split_once('@').map_or(name.as_str(), |(name, _)| name)).collect()
 }
@@ -112,7 +112,7 @@ mod tests {
             ("no release", "next: http > run-tool", "other: http > run-tool", BumpKind::Major),
         ];
         let found =
-            rows.map(|(name, old, new, bump)| (name, find_needed_bump(&changes(&world(old), &world(new))), bump));
+            rows.map(|(name, old, new, bump)| (name, find_needed_bump(&compare(&world(old), &world(new))), bump));
         let wrong: Vec<_> = found.iter().filter(|(_, found, bump)| found != bump).collect();
         assert!(wrong.is_empty(), "{wrong:?}");
     }
@@ -121,12 +121,12 @@ mod tests {
     fn another_world_of_the_same_release_breaks() {
         let old = world("1.0.0: > run-tool");
         let new = ToolWorld { name: "lathe:tool/agent@1.0.0".to_owned(), ..old.clone() };
-        assert_eq!(find_needed_bump(&changes(&old, &new)), BumpKind::Major);
+        assert_eq!(find_needed_bump(&compare(&old, &new)), BumpKind::Major);
     }
 
     #[test]
     fn reasons_name_the_interface() {
-        let changes = changes(&world("0.1.0: > run-tool"), &world("0.1.0: http > run-tool"));
+        let changes = compare(&world("0.1.0: > run-tool"), &world("0.1.0: http > run-tool"));
         let reasons: Vec<_> = changes.into_iter().map(|change| change.reason).collect();
         assert_eq!(reasons, ["the tool now needs lathe:tool/http from its host"]);
     }

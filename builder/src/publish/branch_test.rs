@@ -45,7 +45,7 @@ impl Builder {
         let span = tracing::info_span!("build", kind = "test");
         let TestRequest { project_path, commit_branch, variables, gate } = request;
         let build = async {
-            let (repository, held) = self.tip(principal, commit_branch.clone()).await?;
+            let (repository, held) = self.hold_tip(principal, commit_branch.clone()).await?;
             let commit = held.commit();
             let accepts = |manifest: &Manifest| variables.suffice(manifest);
             let of = Commit::new(&repository, commit, &project_path);
@@ -54,12 +54,12 @@ impl Builder {
             self.warn_of_calls(principal, &built, &progress).await?;
             let variables = variables.required_by(&built.manifest)?;
             self.check(principal, &built, &progress).await?;
-            let candidate = candidate(&built, commit);
+            let candidate = build_candidate(&built, commit);
             if let Some(gate) = gate
-                && let Some(tool) = self.tool_of_name(principal, &candidate.tool_name).await?
+                && let Some(tool) = self.find_tool(principal, &candidate.tool_name).await?
             {
                 let replayed = ReplayCandidate { principal, tool: &tool, candidate: &candidate, gate };
-                progress.step(replay_gate::STAGE, self.pass_replay_gate(replayed, &progress)).await?;
+                progress.run_step(replay_gate::STAGE, self.pass_replay_gate(replayed, &progress)).await?;
             }
             Ok(Candidate { variables, ..candidate })
         };
@@ -80,25 +80,25 @@ impl Builder {
         let span = tracing::info_span!("build", kind = "replay");
         let ReplayedBranch { project_path, commit_branch } = branch;
         let build = async {
-            let (repository, held) = self.tip(principal, commit_branch.clone()).await?;
+            let (repository, held) = self.hold_tip(principal, commit_branch.clone()).await?;
             let commit = held.commit();
             let of = Commit { branch: Some(&commit_branch), ..Commit::new(&repository, commit, &project_path) };
             let built = self.build(of, &admitted, &progress).await?;
             built.compile_expensive(self.trials.schemas(), &principal.organization).await?;
-            Ok(candidate(&built, commit))
+            Ok(build_candidate(&built, commit))
         };
         metrics::count_build("replay", build.instrument(span)).await
     }
 
     /// The live tool with the name of a project, if any.
-    async fn tool_of_name(&self, principal: &Principal, name: &str) -> Result<Option<ToolId>, Error> {
+    async fn find_tool(&self, principal: &Principal, name: &str) -> Result<Option<ToolId>, Error> {
         let Ok(name) = ToolName::parse(name) else { return Ok(None) };
         Ok(self.store.tools().find_live_tool(&principal.organization, &name).await?.map(|tool| tool.id))
     }
 }
 
 /// The candidate for a built tool, without variables.
-pub(super) fn candidate(built: &Built, commit: CommitId) -> Candidate {
+pub(super) fn build_candidate(built: &Built, commit: CommitId) -> Candidate {
     Candidate {
         tool_name: built.tool_name(),
         code: built.artifact.code(),

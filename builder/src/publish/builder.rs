@@ -19,7 +19,7 @@ use crate::error::Error;
 use crate::images::Images;
 use crate::progress::BuildProgress;
 use crate::sandbox::{Missing, Sandbox};
-use crate::text::shown;
+use crate::text::show;
 use crate::toolchain::project::Caches;
 use crate::workers::Workers;
 
@@ -81,7 +81,7 @@ impl Builder {
     /// # Errors
     /// When the compiling child process fails.
     pub async fn prepare(&self) -> Result<Digest, Error> {
-        Ok(self.pipeline.toolchains().images().ready(Language::Python).await?.image.digest)
+        Ok(self.pipeline.toolchains().images().prepare(Language::Python).await?.image.digest)
     }
 
     /// Whether another server, or the next start of the only one, can carry a publication out when this one is gone: it needs the
@@ -109,7 +109,7 @@ impl Builder {
             let checker = Checker { subject: built.subject(&principal.organization), trials: &self.trials };
             checker.require(&built.checks, progress).await
         };
-        progress.step(checks::STAGE, checking).await
+        progress.run_step(checks::STAGE, checking).await
     }
 
     /// Warns of calls of tools that the organisation does not have. They fail until there is such a tool.
@@ -170,7 +170,7 @@ impl Builder {
     }
 
     /// The branch's tip in the organisation's repository. The commit stays readable as long as it is held.
-    pub(super) async fn tip(
+    pub(super) async fn hold_tip(
         &self,
         principal: &Principal,
         branch: BranchName,
@@ -183,7 +183,7 @@ impl Builder {
         .await?
     }
 
-    /// A commit of the organisation's repository, held like [`Builder::tip`].
+    /// A commit of the organisation's repository, held like [`Builder::hold_tip`].
     pub(super) async fn commit(
         &self,
         principal: &Principal,
@@ -202,7 +202,7 @@ impl Builder {
 async fn find_name(repository: &Repository, id: CommitId) -> Result<String, Error> {
     let repository = repository.clone();
     let subject = blocking(move || repository.subject(&id)).await?;
-    Ok(subject.map_or_else(|| format!("commit {id}"), |subject| format!("commit {id}: {}", shown(&subject))))
+    Ok(subject.map_or_else(|| format!("commit {id}"), |subject| format!("commit {id}: {}", show(&subject))))
 }
 
 /// A project at a commit.
@@ -229,7 +229,7 @@ impl<'a> Commit<'a> {
             let exported = blocking(move || export_project(&repository, &id, &path, &PROJECT_FILES)).await?;
             exported.map_err(|error| Error::from(error.on_branch(branch)))
         };
-        let tree = progress.step("checkout", export).await?;
+        let tree = progress.run_step("checkout", export).await?;
         pipeline.build(Sources { files: tree.files, caches, accepts }, progress).await
     }
 }

@@ -31,14 +31,14 @@ impl PublishContext<'_> {
                 change, commit and push it, and publish again"
             ));
         }
-        let changes = changes(highest.clone(), built).await?;
+        let changes = find_changes(highest.clone(), built).await?;
         for change in &changes {
             progress.line(format!("since {version}, {change}"));
         }
         let needed = gate::find_needed_bump(&changes);
         match asked {
             Some(asked) if !gate::suffices(asked, needed) => {
-                Err(Error::failed("gate", "bump", refusal(asked, needed, &changes)))
+                Err(Error::failed("gate", "bump", explain_refusal(asked, needed, &changes)))
             }
             Some(asked) => Ok(asked),
             None => {
@@ -61,7 +61,7 @@ fn is_unchanged(highest: &ToolVersion, built: &Built) -> bool {
 }
 
 /// Compares on a thread for blocking work, since large schemas take long.
-async fn changes(old: ToolVersion, built: &Built) -> Result<Vec<Change>, Error> {
+async fn find_changes(old: ToolVersion, built: &Built) -> Result<Vec<Change>, Error> {
     let (manifest, input_schema, settings) =
         (&built.manifest, SchemaText::of(&built.input_schema), built.settings.clone());
     let (envvars, secrets) = (manifest.required_envvars.clone(), manifest.required_secret_envvars.clone());
@@ -73,7 +73,7 @@ async fn changes(old: ToolVersion, built: &Built) -> Result<Vec<Change>, Error> 
     .await
 }
 
-fn refusal(asked: BumpKind, needed: BumpKind, changes: &[Change]) -> String {
+fn explain_refusal(asked: BumpKind, needed: BumpKind, changes: &[Change]) -> String {
     let uncovered = changes.iter().filter(|change| !gate::suffices(asked, change.bump));
     let reasons: Vec<&str> = uncovered.map(|change| change.reason.as_str()).collect();
     let shown = reasons.iter().take(REASONS_MAX).copied().collect::<Vec<_>>().join("; ");

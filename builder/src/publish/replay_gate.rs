@@ -59,13 +59,14 @@ impl Builder {
         for line in report(&version, &replay) {
             progress.line(line);
         }
-        gate.verdict(&version, &replay).map_or(Ok(()), |(check, message)| Err(Error::failed(STAGE, check, message)))
+        gate.find_exceeded(&version, &replay)
+            .map_or(Ok(()), |(check, message)| Err(Error::failed(STAGE, check, message)))
     }
 }
 
 impl ReplayGate {
     /// The exceeded threshold and the message about it. `None` when the candidate passes.
-    fn verdict(&self, version: &ToolVersion, found: &ReplayReport) -> Option<(&'static str, String)> {
+    fn find_exceeded(&self, version: &ToolVersion, found: &ReplayReport) -> Option<(&'static str, String)> {
         let of = version.version;
         let ReplayReport { runs, different, .. } = found;
         if different * 100 > self.different_percent_max as usize * runs {
@@ -77,10 +78,10 @@ impl ReplayGate {
             );
             return Some(("different", message));
         }
-        let slower = self.slower_percent_max.filter(|max| slower_percent(found) > i128::from(*max))?;
+        let slower = self.slower_percent_max.filter(|max| compute_slower_percent(found) > i128::from(*max))?;
         let message = format!(
             "{runs} recorded runs of {of} compute {} % longer, and at most {slower} % are allowed",
-            slower_percent(found)
+            compute_slower_percent(found)
         );
         Some(("slower", message))
     }
@@ -97,14 +98,14 @@ fn report(version: &ToolVersion, found: &ReplayReport) -> Vec<String> {
             "computing: {} then, {} now ({:+} %)",
             milliseconds(recorded_us),
             milliseconds(replayed_us),
-            slower_percent(found)
+            compute_slower_percent(found)
         ));
     }
     lines.extend(found.listed.iter().map(describe_run));
     lines
 }
 
-fn slower_percent(found: &ReplayReport) -> i128 {
+fn compute_slower_percent(found: &ReplayReport) -> i128 {
     let (then, now) = (i128::from(found.recorded_us), i128::from(found.replayed_us));
     if then == 0 { 0 } else { (now - then) * 100 / then }
 }
@@ -113,12 +114,12 @@ fn slower_percent(found: &ReplayReport) -> i128 {
 fn describe_run(run: &DifferingRun) -> String {
     let what = match &run.refusal {
         Some(reason) => cut(reason),
-        None => run.differences.iter().map(difference).collect::<Vec<_>>().join(", "),
+        None => run.differences.iter().map(show_difference).collect::<Vec<_>>().join(", "),
     };
     format!("run {}: {what}", run.invocation)
 }
 
-fn difference(found: &Difference) -> String {
+fn show_difference(found: &Difference) -> String {
     let what = match found.what {
         DifferenceKind::Outcome => "outcome",
         DifferenceKind::Logs => "logs",

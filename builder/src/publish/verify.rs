@@ -51,9 +51,9 @@ impl Builder {
         let attestation = self.store.versions().attestation(version).await?;
         let is_valid = |found| attestation::is_valid(found, &version.component_digest);
         let is_signed = attestation.as_ref().is_some_and(is_valid);
-        let mut differences = differences(version, &built);
+        let mut differences = find_differences(version, &built);
         if let Some(found) = attestation.filter(|_| !differences.is_empty()) {
-            differences.extend(toolchain(&found.sbom, &built));
+            differences.extend(compare_toolchains(&found.sbom, &built));
         }
         Ok(Verification { differences, is_signed })
     }
@@ -61,12 +61,12 @@ impl Builder {
 
 /// The difference in toolchains. It is reported only if the results differ, since another compiler may produce the same
 /// bytes.
-fn toolchain(sbom: &str, built: &Built) -> Option<VersionDifference> {
-    let (published, rebuilt) = attestation::programs(sbom, &built.packages);
+fn compare_toolchains(sbom: &str, built: &Built) -> Option<VersionDifference> {
+    let (published, rebuilt) = attestation::list_programs(sbom, &built.packages);
     (published != rebuilt).then_some(VersionDifference { what: "toolchain", published, rebuilt })
 }
 
-fn differences(version: &ToolVersion, built: &Built) -> Vec<VersionDifference> {
+fn find_differences(version: &ToolVersion, built: &Built) -> Vec<VersionDifference> {
     let image = built.artifact.code().component;
     let bundle = |digest: Option<registry::Digest>| digest.map_or("none".to_owned(), |digest| digest.to_string());
     let pairs = [

@@ -27,8 +27,8 @@ impl Arguments {
     /// [`Job::read_only`].
     pub fn of(job: &Job, sources: &[PathBuf]) -> Self {
         let mut made = Self::default();
-        made.namespaces();
-        made.system();
+        made.add_namespaces();
+        made.add_system();
         made.add(&["--proc", "/proc"]).add(&["--dev", "/dev"]);
         let size = job.bounds.scratch_bytes.to_string();
         made.add(&["--perms", "0755", "--size", &size, "--tmpfs", BUILD_DIRECTORY]);
@@ -40,13 +40,13 @@ impl Arguments {
             made.bind("--ro-bind", from, &shown.target);
         }
         made.add(&["--remount-ro", "/dev"]).add(&["--remount-ro", "/"]);
-        made.environment(job);
+        made.add_environment(job);
         made.add(&["--chdir"]).0.push(job.directory.clone().into());
         made
     }
 
     /// The options as bubblewrap reads them from a descriptor. A job cannot read them in the list of processes then.
-    pub fn bytes(&self) -> Vec<u8> {
+    pub fn to_bytes(&self) -> Vec<u8> {
         self.0.iter().flat_map(|argument| argument.as_bytes().iter().copied().chain([0])).collect()
     }
 
@@ -55,13 +55,13 @@ impl Arguments {
         self
     }
 
-    fn namespaces(&mut self) {
+    fn add_namespaces(&mut self) {
         self.add(&["--unshare-all", "--unshare-user", "--disable-userns"]);
         self.add(&["--uid", USER, "--gid", USER, "--hostname", HOST]);
         self.add(&["--cap-drop", "ALL", "--new-session", "--die-with-parent"]);
     }
 
-    fn system(&mut self) {
+    fn add_system(&mut self) {
         for path in SYSTEM.map(Path::new) {
             match fs::read_link(path) {
                 Ok(target) => self.bind("--symlink", &target, path),
@@ -74,7 +74,7 @@ impl Arguments {
         }
     }
 
-    fn environment(&mut self, job: &Job) {
+    fn add_environment(&mut self, job: &Job) {
         self.add(&["--clearenv"]);
         let home = format!("{BUILD_DIRECTORY}/home");
         for (name, value) in [("PATH", SEARCH_PATH), ("LANG", "C.UTF-8"), ("HOME", &home), ("TMPDIR", "/tmp")] {

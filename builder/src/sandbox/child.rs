@@ -42,22 +42,22 @@ impl Preparation {
     pub fn apply(&self) -> io::Result<()> {
         umask(Mode::S_IWGRP | Mode::S_IWOTH);
         if let Some(staging) = &self.staging {
-            step("cannot mount the job's files", staging.mount())?;
+            report_problem("cannot mount the job's files", staging.mount())?;
         }
         for Limit { resource, soft, hard } in &self.limits {
-            step("cannot set a resource limit", setrlimit(*resource, *soft, *hard))?;
+            report_problem("cannot set a resource limit", setrlimit(*resource, *soft, *hard))?;
         }
         // SAFETY: the argument is a number. A failure leaves the priority as it was.
         unsafe { libc::nice(NICE_MORE) };
         if let Some(id) = self.identity {
-            step("cannot change to the job's user", become_user(id))?;
+            report_problem("cannot change to the job's user", become_user(id))?;
         }
-        step("cannot close inherited descriptors", self.keep_descriptors())?;
+        report_problem("cannot close inherited descriptors", self.keep_descriptors())?;
         // A change of user resets this setting.
-        step("cannot tie the job to the server's lifetime", set_pdeathsig(Signal::SIGKILL))?;
+        report_problem("cannot tie the job to the server's lifetime", set_pdeathsig(Signal::SIGKILL))?;
         // The signal does not come if the server has died before this call.
         let is_alone = getppid() != self.parent;
-        step("cannot tie the job to the server's lifetime", if is_alone { Err(Errno::ESRCH) } else { Ok(()) })
+        report_problem("cannot tie the job to the server's lifetime", if is_alone { Err(Errno::ESRCH) } else { Ok(()) })
     }
 
     /// Closes all descriptors at `exec` but those to keep: libraries may have opened some without close-on-exec.
@@ -83,7 +83,7 @@ fn become_user(id: u32) -> nix::Result<()> {
     setresuid(user, user, user)
 }
 
-fn step(problem: &'static str, done: nix::Result<()>) -> io::Result<()> {
+fn report_problem(problem: &'static str, done: nix::Result<()>) -> io::Result<()> {
     done.map_err(|error| {
         // The parent receives only the error's number.
         let _ = io::stderr().write_all(problem.as_bytes());
@@ -100,7 +100,7 @@ pub struct Limit {
 
 /// The resource limits of a job. Without its own user, the limit of processes is set later, in the job's user namespace:
 /// the server's own threads would count before.
-pub fn limits(bounds: &Bounds, has_own_user: bool) -> Vec<Limit> {
+pub fn list_limits(bounds: &Bounds, has_own_user: bool) -> Vec<Limit> {
     let fixed = |(resource, value)| Limit { resource, soft: value, hard: value };
     let mut limits = Vec::from([
         (Resource::RLIMIT_DATA, bounds.process_memory_bytes),

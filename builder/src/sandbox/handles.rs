@@ -22,7 +22,7 @@ pub fn create_readable(bytes: &[u8]) -> io::Result<OwnedFd> {
 }
 
 /// A pipe: its reading end, then its writing end.
-pub fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
+pub fn create_pipe() -> io::Result<(OwnedFd, OwnedFd)> {
     Ok(pipe2(OFlag::O_CLOEXEC)?)
 }
 
@@ -51,7 +51,7 @@ impl ProcessHandle {
     }
 
     /// Waits for the end of the process.
-    pub async fn gone(&self) -> io::Result<()> {
+    pub async fn wait(&self) -> io::Result<()> {
         self.0.readable().await.map(drop)
     }
 }

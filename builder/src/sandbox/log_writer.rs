@@ -76,7 +76,7 @@ impl BatchedLogWriter {
     }
 
     fn write_line(&mut self) {
-        let mut line = plain(&std::mem::take(&mut self.line));
+        let mut line = strip_controls(&std::mem::take(&mut self.line));
         if std::mem::take(&mut self.is_line_cut) {
             line.push_str(CUT);
         }
@@ -95,7 +95,7 @@ impl BatchedLogWriter {
 }
 
 /// The text without control characters, which would move a terminal's cursor or ring its bell.
-fn plain(line: &[u8]) -> String {
+fn strip_controls(line: &[u8]) -> String {
     let text = String::from_utf8_lossy(line);
     let mut plain = String::with_capacity(text.len());
     let mut characters = text.chars();
@@ -117,7 +117,7 @@ fn plain(line: &[u8]) -> String {
 mod tests {
     use super::*;
 
-    fn written(chunks: &[&[u8]]) -> (String, String) {
+    fn write_chunks(chunks: &[&[u8]]) -> (String, String) {
         let progress = BuildProgress::none();
         let mut writer = BatchedLogWriter::new(progress.clone());
         chunks.iter().for_each(|chunk| writer.take(chunk));
@@ -127,7 +127,7 @@ mod tests {
 
     #[test]
     fn lines_are_written_whole_however_the_chunks_are_cut() {
-        assert_eq!(written(&[b"one\ntw", b"o\nthree"]).0, "one\ntwo\nthree\n");
+        assert_eq!(write_chunks(&[b"one\ntw", b"o\nthree"]).0, "one\ntwo\nthree\n");
     }
 
     #[test]
@@ -135,7 +135,7 @@ mod tests {
         let many: Vec<u8> = (0..1_000_000).flat_map(|number| format!("line {number}\n").into_bytes()).collect();
         for size in [7, 4_096, many.len()] {
             let chunks: Vec<&[u8]> = many.chunks(size).collect();
-            let (log, last) = written(&chunks);
+            let (log, last) = write_chunks(&chunks);
             assert!(log.starts_with("line 0\nline 1\n") && log.ends_with("line 999999\n"), "{size}");
             assert!(log.len() < BEGINNING_BYTES_MAX + END_BYTES_MAX + 100, "{}", log.len());
             assert_eq!(log.matches("bytes of output left out]").count(), 1, "{size}");
@@ -145,13 +145,13 @@ mod tests {
 
     #[test]
     fn a_line_without_an_end_is_cut() {
-        let (log, _) = written(&[&vec![b'x'; 30_000], b"y\nlast\n"]);
+        let (log, _) = write_chunks(&[&vec![b'x'; 30_000], b"y\nlast\n"]);
         assert_eq!(log, format!("{}{CUT}\nlast\n", "x".repeat(LINE_BYTES_MAX)));
     }
 
     #[test]
     fn control_characters_are_removed() {
-        let (log, _) = written(&[b"\x1b[31mred\x1b[0m \x07bell\x00 \xff tab\t.\r\n\x1b]0;title\n"]);
+        let (log, _) = write_chunks(&[b"\x1b[31mred\x1b[0m \x07bell\x00 \xff tab\t.\r\n\x1b]0;title\n"]);
         assert_eq!(log, "red bell \u{fffd} tab\t.\n0;title\n");
     }
 }

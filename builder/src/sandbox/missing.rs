@@ -38,10 +38,10 @@ impl KernelSetting {
     /// The setting of this machine that denies namespaces, if there is one.
     #[must_use]
     pub fn denying() -> Option<&'static Self> {
-        Self::denying_in(|file| std::fs::read_to_string(file).ok())
+        Self::find_denying_in(|file| std::fs::read_to_string(file).ok())
     }
 
-    fn denying_in(read: impl Fn(&str) -> Option<String>) -> Option<&'static Self> {
+    fn find_denying_in(read: impl Fn(&str) -> Option<String>) -> Option<&'static Self> {
         SETTINGS.iter().find(|setting| read(setting.file).is_some_and(|text| text.trim() == setting.denying_value))
     }
 }
@@ -102,10 +102,10 @@ mod tests {
         let machine = |off: &'static str, value: &'static str| {
             move |file: &str| Some(if file.ends_with(off) { value } else { "7" }.to_owned())
         };
-        let found = KernelSetting::denying_in(machine("apparmor_restrict_unprivileged_userns", "1\n"));
+        let found = KernelSetting::find_denying_in(machine("apparmor_restrict_unprivileged_userns", "1\n"));
         assert_eq!(found, Some(&SETTINGS[2]));
-        assert_eq!(KernelSetting::denying_in(machine("max_user_namespaces", "0\n")), Some(&SETTINGS[0]));
-        assert_eq!(KernelSetting::denying_in(|_| None), None);
+        assert_eq!(KernelSetting::find_denying_in(machine("max_user_namespaces", "0\n")), Some(&SETTINGS[0]));
+        assert_eq!(KernelSetting::find_denying_in(|_| None), None);
     }
 
     #[test]

@@ -31,7 +31,7 @@ impl Sandbox {
 
     async fn test(&self, private: &Path) -> Result<(), Missing> {
         let progress = BuildProgress::none();
-        let finished = match self.run(job(private), &progress).await {
+        let finished = match self.run(build_job(private), &progress).await {
             Ok(finished) => finished,
             Err(Failure::Sandbox { problem }) => return Err(Missing::refused(&problem)),
             Err(failure) => return Err(Missing::unusable(&self.program, format!("{failure}: {}", progress.log()))),
@@ -46,7 +46,7 @@ impl Sandbox {
     }
 }
 
-fn job(private: &Path) -> Job {
+fn build_job(private: &Path) -> Job {
     Job {
         arguments: vec!["-c".into(), SCRIPT.into()],
         environment: vec![("PRIVATE".into(), private.to_string_lossy().into_owned())],

@@ -25,8 +25,8 @@ use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
 use super::arguments::Arguments;
-use super::child::{Preparation, limits};
-use super::handles::{ProcessHandle, create_readable, pipe};
+use super::child::{Preparation, list_limits};
+use super::handles::{ProcessHandle, create_pipe, create_readable};
 use super::job::{BUILD_DIRECTORY, Finished, Job, ReadOnlyMount, Used};
 use super::log_writer::BatchedLogWriter;
 use super::output;
@@ -92,7 +92,7 @@ impl JobRun {
             Err(failure) => Err(failure),
         };
         let last_line = running.finish().await;
-        let (job, used) = ended.map_err(|failure| with_reason(failure, &last_line))?;
+        let (job, used) = ended.map_err(|failure| add_reason(failure, &last_line))?;
         let take = |path: &PathBuf| output::take(&job.scratch, path, self.job.bounds.output_bytes);
         let output = self.job.output.as_ref().map(take).transpose()?;
         Ok(Finished { output, used: Used { wall: started.elapsed(), ..used } })
@@ -101,29 +101,29 @@ impl JobRun {
     async fn start(&self) -> Result<Running, Failure> {
         let Self { sandbox, job, progress } = self;
         let identity = sandbox.identities.next();
-        let (staging, sources) = sources(&job.read_only, identity.map(|_| &*sandbox.program))?;
+        let (staging, sources) = stage_sources(&job.read_only, identity.map(|_| &*sandbox.program))?;
         let mut arguments = Arguments::of(job, &sources);
 
-        let (status, status_writer) = pipe()?;
-        let (block_reader, block) = pipe()?;
-        let filters = system_calls::filters().map_err(Failure::sandbox)?;
+        let (status, status_writer) = create_pipe()?;
+        let (block_reader, block) = create_pipe()?;
+        let filters = system_calls::build_filters().map_err(Failure::sandbox)?;
         let filters = filters.iter().map(|filter| create_readable(filter)).collect::<io::Result<Vec<_>>>()?;
         let number = |descriptor: &OwnedFd| descriptor.as_raw_fd().to_string();
         arguments.add(&["--json-status-fd", &number(&status_writer), "--block-fd", &number(&block_reader)]);
         for filter in &filters {
             arguments.add(&["--add-seccomp-fd", &number(filter)]);
         }
-        let arguments = create_readable(&arguments.bytes())?;
+        let arguments = create_readable(&arguments.to_bytes())?;
         let kept = [&status_writer, &block_reader, &arguments].into_iter().chain(&filters);
         let preparation = Preparation {
             parent: Pid::this(),
-            limits: limits(&job.bounds, identity.is_some()),
+            limits: list_limits(&job.bounds, identity.is_some()),
             staging,
             identity,
             kept: kept.map(AsRawFd::as_raw_fd).collect(),
         };
 
-        let (printed, printer) = pipe()?;
+        let (printed, printer) = create_pipe()?;
         let printed =
             tokio::spawn(read_printed(Receiver::from_owned_fd(printed)?, BatchedLogWriter::new(progress.clone())));
         let mut command = Command::new(&*sandbox.program);
@@ -145,7 +145,7 @@ impl JobRun {
 }
 
 /// A failure of the sandbox without a reason of its own gets the last line that bubblewrap printed.
-fn with_reason(failure: Failure, last_line: &str) -> Failure {
+fn add_reason(failure: Failure, last_line: &str) -> Failure {
     match failure {
         Failure::Sandbox { problem } if problem.is_empty() => Failure::sandbox(last_line),
         other => other,
@@ -183,11 +183,12 @@ impl Running {
     /// Waits for the namespaces, opens the job's process and directory, and lets the program start.
     async fn release(&mut self) -> Result<StartedJob, Failure> {
         let line = tokio::time::timeout(START_MAX, self.status.next_line()).await;
-        let line = line.map_err(|_| Failure::sandbox(too_slow("bubblewrap did not start the job", START_MAX)))??;
-        let first = line.as_deref().and_then(status).and_then(|status| status.child_pid);
+        let line =
+            line.map_err(|_| Failure::sandbox(explain_timeout("bubblewrap did not start the job", START_MAX)))??;
+        let first = line.as_deref().and_then(parse_status).and_then(|status| status.child_pid);
         let first = first.ok_or_else(|| Failure::sandbox(""))?;
         let process = ProcessHandle::open(first)?;
-        let scratch = self.scratch(first).await?;
+        let scratch = self.open_scratch(first).await?;
         if let Some(processes) = self.processes_to_bound {
             bound_processes(first, processes)?;
         }
@@ -196,7 +197,7 @@ impl Running {
     }
 
     /// Opens the job's directory, which then outlives the job.
-    async fn scratch(&mut self, first: i32) -> Result<OwnedFd, Failure> {
+    async fn open_scratch(&mut self, first: i32) -> Result<OwnedFd, Failure> {
         let deadline = Instant::now() + START_MAX;
         while Instant::now() < deadline {
             if let Some(scratch) = open_process(first) {
@@ -206,7 +207,7 @@ impl Running {
                 return Err(Failure::sandbox(""));
             }
         }
-        Err(Failure::sandbox(too_slow("the job's directory was not mounted", START_MAX)))
+        Err(Failure::sandbox(explain_timeout("the job's directory was not mounted", START_MAX)))
     }
 
     /// Waits for the job's end, or ends the job.
@@ -225,21 +226,21 @@ impl Running {
         };
         job.process.kill();
         let ended = match ended {
-            Ok(status) => self.result(status).await,
+            Ok(status) => self.read_result(status).await,
             Err(failure) => Err(failure),
         };
-        let gone = tokio::time::timeout(END_MAX, job.process.gone()).await;
-        gone.map_err(|_| Failure::sandbox(too_slow("the job's processes did not end", END_MAX)))??;
+        let gone = tokio::time::timeout(END_MAX, job.process.wait()).await;
+        gone.map_err(|_| Failure::sandbox(explain_timeout("the job's processes did not end", END_MAX)))??;
         ended?;
         // The job may have written files since the last tick.
         watched.measure_scratch()
     }
 
     /// The program's exit code as bubblewrap reports it. Bubblewrap reports none when the program did not start.
-    async fn result(&mut self, of_bubblewrap: ExitStatus) -> Result<(), Failure> {
+    async fn read_result(&mut self, of_bubblewrap: ExitStatus) -> Result<(), Failure> {
         let mut code = None;
         while let Ok(Ok(Some(line))) = tokio::time::timeout(END_MAX, self.status.next_line()).await {
-            code = status(&line).and_then(|status| status.exit_code).or(code);
+            code = parse_status(&line).and_then(|status| status.exit_code).or(code);
         }
         match code {
             None if of_bubblewrap.signal().is_some() => Err(Failure::sandbox("bubblewrap was killed")),
@@ -282,7 +283,7 @@ fn bound_processes(first: i32, processes: u64) -> io::Result<()> {
 
 /// The sources of the files that the job is shown. For a job with another user, [`Staging`] mounts them there first,
 /// before the program `staged_for` runs.
-fn sources(shown: &[ReadOnlyMount], staged_for: Option<&Path>) -> io::Result<(Option<Staging>, Vec<PathBuf>)> {
+fn stage_sources(shown: &[ReadOnlyMount], staged_for: Option<&Path>) -> io::Result<(Option<Staging>, Vec<PathBuf>)> {
     if let Some(program) = staged_for.filter(|_| !shown.is_empty()) {
         let (staging, sources) = Staging::plan(shown, program)?;
         return Ok((Some(staging), sources));
@@ -290,7 +291,7 @@ fn sources(shown: &[ReadOnlyMount], staged_for: Option<&Path>) -> io::Result<(Op
     Ok((None, shown.iter().map(|one| one.source.canonicalize()).collect::<Result<_, _>>()?))
 }
 
-fn status(line: &str) -> Option<Status> {
+fn parse_status(line: &str) -> Option<Status> {
     serde_json::from_str(line).ok()
 }
 
@@ -303,6 +304,6 @@ async fn read_printed(mut from: Receiver, mut writer: BatchedLogWriter) -> Strin
     writer.finish()
 }
 
-fn too_slow(problem: &str, after: Duration) -> String {
+fn explain_timeout(problem: &str, after: Duration) -> String {
     format!("{problem} within {} s", after.as_secs())
 }

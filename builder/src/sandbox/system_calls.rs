@@ -102,12 +102,12 @@ const NAMESPACES: [libc::c_int; 7] = [
 const FIRST_UNKNOWN: u32 = 463;
 
 /// The filters of a job, in the kernel's format.
-pub fn filters() -> Result<[Vec<u8>; 3], BackendError> {
-    Ok([bytes(&known()), bytes(&absent()?), bytes(&refused()?)])
+pub fn build_filters() -> Result<[Vec<u8>; 3], BackendError> {
+    Ok([encode(&build_known_filter()), encode(&build_absent_filter()?), encode(&build_refused_filter()?)])
 }
 
 /// Allows only known call numbers.
-fn known() -> BpfProgram {
+fn build_known_filter() -> BpfProgram {
     let errno = libc::SECCOMP_RET_ERRNO | libc::ENOSYS.cast_unsigned();
     let instruction = |code: u32, jt: u8, k: u32| sock_filter { code: code as u16, jt, jf: 0, k };
     vec![
@@ -119,40 +119,40 @@ fn known() -> BpfProgram {
     ]
 }
 
-fn absent() -> Result<BpfProgram, BackendError> {
-    program(ABSENT.iter().map(|call| (*call, Vec::new())).collect(), libc::ENOSYS)
+fn build_absent_filter() -> Result<BpfProgram, BackendError> {
+    compile(ABSENT.iter().map(|call| (*call, Vec::new())).collect(), libc::ENOSYS)
 }
 
-fn refused() -> Result<BpfProgram, BackendError> {
+fn build_refused_filter() -> Result<BpfProgram, BackendError> {
     let mut rules: BTreeMap<i64, Vec<SeccompRule>> =
         REFUSED.iter().chain(REFUSED_OLDER).map(|call| (*call, Vec::new())).collect();
     let of_namespaces = NAMESPACES.map(|flag| {
         let flag = u64::from(flag.cast_unsigned());
-        rule(0, SeccompCmpOp::MaskedEq(flag), flag)
+        build_rule(0, SeccompCmpOp::MaskedEq(flag), flag)
     });
     rules.insert(libc::SYS_clone, of_namespaces.into_iter().collect::<Result<_, _>>()?);
     // Requests that insert input into a terminal.
-    let terminal_input = [libc::TIOCSTI, libc::TIOCLINUX].map(|request| rule(1, SeccompCmpOp::Eq, request));
+    let terminal_input = [libc::TIOCSTI, libc::TIOCLINUX].map(|request| build_rule(1, SeccompCmpOp::Eq, request));
     rules.insert(libc::SYS_ioctl, terminal_input.into_iter().collect::<Result<_, _>>()?);
     // Only local sockets, for the job's own processes.
     let unix = u64::from(libc::AF_UNIX.cast_unsigned());
-    rules.insert(libc::SYS_socket, vec![rule(0, SeccompCmpOp::Ne, unix)?]);
-    program(rules, libc::EPERM)
+    rules.insert(libc::SYS_socket, vec![build_rule(0, SeccompCmpOp::Ne, unix)?]);
+    compile(rules, libc::EPERM)
 }
 
-fn program(rules: BTreeMap<i64, Vec<SeccompRule>>, errno: libc::c_int) -> Result<BpfProgram, BackendError> {
+fn compile(rules: BTreeMap<i64, Vec<SeccompRule>>, errno: libc::c_int) -> Result<BpfProgram, BackendError> {
     let architecture = TargetArch::try_from(std::env::consts::ARCH)?;
     let listed = SeccompAction::Errno(errno.cast_unsigned());
     SeccompFilter::new(rules, SeccompAction::Allow, listed, architecture)?.try_into()
 }
 
 /// Compares the lower half of an argument; the kernel reads no more of these arguments.
-fn rule(argument: u8, operator: SeccompCmpOp, value: u64) -> Result<SeccompRule, BackendError> {
+fn build_rule(argument: u8, operator: SeccompCmpOp, value: u64) -> Result<SeccompRule, BackendError> {
     let condition = SeccompCondition::new(argument, SeccompCmpArgLen::Dword, operator, value)?;
     SeccompRule::new(vec![condition])
 }
 
-fn bytes(program: &[sock_filter]) -> Vec<u8> {
+fn encode(program: &[sock_filter]) -> Vec<u8> {
     let instruction = |filter: &sock_filter| {
         let [code, more_code] = filter.code.to_ne_bytes();
         let [k1, k2, k3, k4] = filter.k.to_ne_bytes();
@@ -174,7 +174,7 @@ mod tests {
 
     #[test]
     fn an_instruction_has_eight_bytes() {
-        assert_eq!(bytes(&known()).len(), 4 * 8);
-        filters().expect("filters");
+        assert_eq!(encode(&build_known_filter()).len(), 4 * 8);
+        build_filters().expect("filters");
     }
 }

@@ -28,7 +28,7 @@ pub fn measure(first: i32) -> io::Result<ProcessTreeUsage> {
         // A process that has ended meanwhile uses no memory.
         let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
         usage.processes += 1;
-        usage.memory_bytes += memory_bytes(&status);
+        usage.memory_bytes += parse_memory_bytes(&status);
         next.extend(children.remove(&pid).unwrap_or_default());
     }
     Ok(usage)
@@ -40,7 +40,7 @@ fn parse_parent(stat: &str) -> Option<i32> {
     after.split_whitespace().nth(1)?.parse().ok()
 }
 
-fn memory_bytes(status: &str) -> u64 {
+fn parse_memory_bytes(status: &str) -> u64 {
     let kilobytes = |line: &str| line.split_whitespace().nth(1)?.parse::<u64>().ok();
     let own = status.lines().filter(|line| line.starts_with("RssAnon:") || line.starts_with("RssShmem:"));
     own.filter_map(kilobytes).sum::<u64>() << 10

@@ -75,7 +75,7 @@ impl Default for Failures {
 
 impl Failures {
     /// The reason of the last attempt, until the time of the next one.
-    pub fn reason(&self, key: &Digest, now: Instant) -> Option<String> {
+    pub fn find_reason(&self, key: &Digest, now: Instant) -> Option<String> {
         self.0.get(key).filter(|entry| now < entry.until).map(|entry| entry.reason)
     }
 
@@ -110,7 +110,7 @@ mod tests {
         let (failures, now) = (Failures::default(), Instant::now());
         let key = |number: usize| Digest::of(&number.to_le_bytes());
         for number in 0..100 {
-            assert_eq!(failures.reason(&key(number), now), None);
+            assert_eq!(failures.find_reason(&key(number), now), None);
             let reason = format!("failure {number}{}", ".".repeat(20 << 10));
             let failed = Failed { reason: reason.clone(), persistence: Persistence::Lasting };
             assert_eq!(failures.add(key(number), &failed, now), reason);
@@ -123,13 +123,13 @@ mod tests {
         let (failures, key, mut now) = (Failures::default(), Digest::of(b"packages"), Instant::now());
         failures.add(key, &failed(Persistence::Passing), now);
         now += PASSING;
-        assert_eq!(failures.reason(&key, now), None);
+        assert_eq!(failures.find_reason(&key, now), None);
         let mut expected = TIMED_OUT;
         for _ in 0..7 {
             failures.add(key, &failed(Persistence::TimedOut), now);
             now += expected;
-            assert!(failures.reason(&key, now - Duration::from_millis(1)).is_some(), "{expected:?}");
-            assert_eq!(failures.reason(&key, now), None, "{expected:?}");
+            assert!(failures.find_reason(&key, now - Duration::from_millis(1)).is_some(), "{expected:?}");
+            assert_eq!(failures.find_reason(&key, now), None, "{expected:?}");
             expected = (expected * 2).min(LASTING);
         }
         let killed = Error::Runner(runner::Error::process_lost("importing", "signal: 9"));

@@ -12,9 +12,9 @@ use serde_json::Value;
 use crate::error::{Error, Location};
 use crate::steps::manifest::{Api, Manifest};
 use crate::steps::schema;
-use crate::text::shown;
+use crate::text::show;
 
-pub use combined::input_schema;
+pub use combined::build_input_schema;
 pub use report::ApiReport;
 use report::STAGE;
 
@@ -29,7 +29,10 @@ pub struct ApiSchemas {
 ///
 /// # Errors
 /// When a file is missing, is not JSON, or is not the schema of an object.
-pub fn schemas(manifest: &Manifest, files: &BTreeMap<String, Vec<u8>>) -> Result<BTreeMap<ApiName, ApiSchemas>, Error> {
+pub fn read_schemas(
+    manifest: &Manifest,
+    files: &BTreeMap<String, Vec<u8>>,
+) -> Result<BTreeMap<ApiName, ApiSchemas>, Error> {
     let read = |path: &Option<String>, check| path.as_deref().map(|path| schema::read(files, path, check)).transpose();
     let of = |(name, api): (&ApiName, &Api)| {
         let input = read(&api.input_schema, schema::INPUT)?;
@@ -47,21 +50,21 @@ pub fn build_settings(
     mut files: BTreeMap<ApiName, ApiSchemas>,
     mut report: ApiReport,
 ) -> Result<BTreeMap<ApiName, ToolApi>, Error> {
-    schema::outputs_together(files.values().filter_map(|schemas| schemas.output.as_ref()))?;
+    schema::check_outputs_together(files.values().filter_map(|schemas| schemas.output.as_ref()))?;
     compare(&report, list_declared(&manifest.apis))?;
     report.check()?;
     let of = |(name, api): (&ApiName, &Api)| {
         let ApiSchemas { input, output } = files.remove(name).unwrap_or_default();
         let input_schema = match input {
             Some(schema) => schema,
-            None => schema::of_api(name, report.schemas.remove(name).unwrap_or_default())?,
+            None => schema::check_api(name, report.schemas.remove(name).unwrap_or_default())?,
         };
         let made = ToolApi {
             description: api.description.clone(),
             input_schema: input_schema.into(),
             output_schema: output.map(Into::into),
             annotations: api.annotations.clone(),
-            intervention: effective(api, manifest.intervention),
+            intervention: choose_effective(api, manifest.intervention),
         };
         Ok((name.clone(), made))
     };
@@ -78,7 +81,7 @@ pub fn check_undeclared(derived: &str) -> Result<(), Error> {
     compare(&report, BTreeMap::from_iter(report.modules.keys().map(|module| (&**module, BTreeSet::new()))))
 }
 
-fn effective(api: &Api, of_tool: Intervention) -> Intervention {
+fn choose_effective(api: &Api, of_tool: Intervention) -> Intervention {
     api.intervention.unwrap_or(of_tool)
 }
 
@@ -113,7 +116,7 @@ fn compare(report: &ApiReport, declared: BTreeMap<&str, BTreeSet<&str>>) -> Resu
 }
 
 fn join_names<'n>(names: impl IntoIterator<Item = &'n &'n str>) -> String {
-    let names: Vec<_> = names.into_iter().map(|name| shown(name)).collect();
+    let names: Vec<_> = names.into_iter().map(|name| show(name)).collect();
     if names.is_empty() { "nothing".to_owned() } else { format!("`{}`", names.join(", ")) }
 }
 
@@ -127,14 +130,14 @@ mod tests {
     fn manifest(apis: &str) -> Manifest {
         let text = format!("[project]\nname = 'orders'\n[tool.lathe]\nintervention = 'required'\n{apis}");
         let files = BTreeMap::from([("pyproject.toml".to_owned(), text.into())]);
-        Manifest::read(&Documents::parsed_here(&files).unwrap(), &files).unwrap()
+        Manifest::read(&Documents::parse_here(&files).unwrap(), &files).unwrap()
     }
 
     fn api(name: &str, more: &str) -> String {
         format!("[tool.lathe.apis.{name}]\ndescription = 'An API.'\n{more}\n")
     }
 
-    fn made(manifest: &Manifest, report: &Value) -> Result<BTreeMap<ApiName, ToolApi>, Error> {
+    fn build(manifest: &Manifest, report: &Value) -> Result<BTreeMap<ApiName, ToolApi>, Error> {
         build_settings(manifest, BTreeMap::new(), ApiReport::read(&report.to_string())?)
     }
 
@@ -145,7 +148,7 @@ mod tests {
     #[test]
     fn other_functions_than_the_declared_ones_are_refused_with_both_lists() {
         let two = manifest(&(api("create", "") + &api("list", "")));
-        let refusal = |functions: &[&str]| made(&two, &orders(functions)).unwrap_err().to_string();
+        let refusal = |functions: &[&str]| build(&two, &orders(functions)).unwrap_err().to_string();
         let drift = refusal(&["create", "remove"]);
         let expected = "compile failed (apis): tool.py: the declared APIs are not the exported functions: declared \
                         `create, list`, exported `create, remove`; declare";
@@ -154,7 +157,7 @@ mod tests {
         assert!(refusal(&["create", "list", "more"]).contains("exported `create, list, more`;"));
         assert!(refusal(&[]).contains("exported nothing;"));
         assert!(refusal(&["create", "create", "list"]).contains("exported `create, create, list`;"));
-        let none = made(&two, &json!({"modules": {}, "schemas": {}})).unwrap_err().to_string();
+        let none = build(&two, &json!({"modules": {}, "schemas": {}})).unwrap_err().to_string();
         assert!(none.contains("exported nothing;"), "{none}");
     }
 
@@ -177,8 +180,8 @@ mod tests {
                 "new": {"file": "new.py", "functions": [made]}, "tool": {"file": "tool.py", "functions": ["list"]},
             }, "schemas": {"create": {"type": "object"}, "list": {"type": "object"}}})
         };
-        assert!(made(&two, &report("make")).is_ok());
-        let drift = made(&two, &report("create")).unwrap_err().to_string();
+        assert!(build(&two, &report("make")).is_ok());
+        let drift = build(&two, &report("create")).unwrap_err().to_string();
         assert!(drift.contains("new.py: ") && drift.contains("declared `make`, exported `create`"), "{drift}");
     }
 
@@ -187,17 +190,17 @@ mod tests {
         let declared = manifest(&(api("create", "") + &api("list", "intervention = 'never'")));
         let mut report = orders(&["create", "list"]);
         report["schemas"]["list"] = json!({"type": "object"});
-        let made: Vec<_> = made(&declared, &report).unwrap().into_values().map(|api| api.intervention).collect();
+        let made: Vec<_> = build(&declared, &report).unwrap().into_values().map(|api| api.intervention).collect();
         assert_eq!(made, [Intervention::Required, Intervention::Never]);
     }
 
     #[test]
     fn the_schema_of_an_api_is_one_of_an_object() {
-        let refused = made(&manifest(&api("list", "")), &orders(&["list"])).unwrap_err().to_string();
+        let refused = build(&manifest(&api("list", "")), &orders(&["list"])).unwrap_err().to_string();
         assert!(refused.contains("list"), "{refused}");
         let mut report = orders(&["create"]);
         report["schemas"]["create"] = json!({"type": "objekt"});
-        let refused = made(&manifest(&api("create", "")), &report).unwrap_err().to_string();
+        let refused = build(&manifest(&api("create", "")), &report).unwrap_err().to_string();
         assert!(refused.contains("create: /type: \"objekt\" is no type"), "{refused}");
     }
 }

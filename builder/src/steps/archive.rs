@@ -47,7 +47,7 @@ impl Format {
 }
 
 impl Unpacked {
-    pub fn listing(&self) -> Listing {
+    pub fn build_listing(&self) -> Listing {
         let files = self.files.iter().map(|file| (file.path.clone(), file.contents.len()));
         Listing { identity: self.identity.clone(), files: files.collect(), native: self.native.clone() }
     }
@@ -74,7 +74,8 @@ mod tests {
     fn a_listing_needs_exactly_its_contents() {
         let listing = || {
             let file = |path: &str, text: &str| SourceFile { path: path.into(), contents: text.into() };
-            Unpacked { files: vec![file("a", "xy"), file("b", ""), file("c", "z")], ..Unpacked::default() }.listing()
+            Unpacked { files: vec![file("a", "xy"), file("b", ""), file("c", "z")], ..Unpacked::default() }
+                .build_listing()
         };
         let files = listing().with(b"xyz").unwrap().files;
         assert_eq!(

@@ -93,7 +93,7 @@ pub async fn bundle(code: &NativeCode, bundler: &[String], source: BundledProjec
 ///
 /// # Errors
 /// When the tool ends before it answers.
-pub async fn input_schema(code: &NativeCode, bundler: &[String]) -> Result<Option<String>, Error> {
+pub async fn read_input_schema(code: &NativeCode, bundler: &[String]) -> Result<Option<String>, Error> {
     ask(code, bundler, |code| Request::InputSchema { code }).await
 }
 
@@ -106,7 +106,7 @@ pub async fn load_packages(
     bundler: &[String],
     packages: Packages,
 ) -> Result<Result<(Loaded, Vec<u8>), Unloaded>, Error> {
-    let mut bytes = answer_of(code, bundler, |code| Request::Packages { code, packages }).await?;
+    let mut bytes = request_answer(code, bundler, |code| Request::Packages { code, packages }).await?;
     let read = move || {
         let (answer, memory) = postcard::take_from_bytes::<Result<Loaded, Unloaded>>(&bytes)?;
         let header = bytes.len() - memory.len();
@@ -120,18 +120,18 @@ async fn ask<T: DeserializeOwned + Send + 'static>(
     bundler: &[String],
     request: impl FnOnce(PathBuf) -> Request,
 ) -> Result<T, Error> {
-    let bytes = answer_of(code, bundler, request).await?;
+    let bytes = request_answer(code, bundler, request).await?;
     let answer = blocking(move || postcard::from_bytes::<ChildResult<T>>(&bytes)).await?.map_err(Error::internal)?;
     answer.map_err(Error::internal)?.map_err(from_check)
 }
 
 /// The answer of a child to a request.
-async fn answer_of(
+async fn request_answer(
     code: &NativeCode,
     bundler: &[String],
     request: impl FnOnce(PathBuf) -> Request,
 ) -> Result<Vec<u8>, Error> {
-    let mut child = child::command(bundler)?;
+    let mut child = child::build_command(bundler)?;
     let code = code.pass_to(&mut child).map_err(Error::internal)?;
     let request = request(code);
     let answer_bytes_max = request.answer_bytes_max();
@@ -179,7 +179,7 @@ pub fn child_bundle_main() -> io::Result<()> {
             answer(&code, async |image| image.compile(project, derive_schema, LIMITS).await)
         }
         Request::InputSchema { code } => answer(&code, async |tool| tool.input_schema(LIMITS).await),
-        Request::Packages { code, packages } => return packages::child_main(&code, packages),
+        Request::Packages { code, packages } => return packages::run_child(&code, packages),
     };
     io::stdout().lock().write_all(&answer?)
 }

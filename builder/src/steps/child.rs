@@ -21,7 +21,7 @@ const ERRORS_BYTES_MAX: u64 = 64 << 10;
 ///
 /// # Errors
 /// When it is empty.
-pub fn command(command: &[String]) -> Result<Command, Error> {
+pub fn build_command(command: &[String]) -> Result<Command, Error> {
     let [program, arguments @ ..] = command else {
         return Err(Error::internal("the program of a child process is not configured"));
     };
@@ -71,7 +71,7 @@ pub async fn exchange(mut child: Command, request: Vec<u8>, answer_bytes_max: u6
         let mut answer = Vec::new();
         output.take(answer_bytes_max + 1).read_to_end(&mut answer).await.map(|_| answer)
     };
-    let ((), answer, errors, status) = tokio::join!(feed, answer, first_errors(errors), child.wait());
+    let ((), answer, errors, status) = tokio::join!(feed, answer, read_first_errors(errors), child.wait());
     let ended = Ended { status: status?, answer: answer?, errors: errors? };
     if ended.answer.len() as u64 > answer_bytes_max {
         return Err(io::Error::new(ErrorKind::FileTooLarge, format!("it wrote more than {answer_bytes_max} bytes")));
@@ -80,7 +80,7 @@ pub async fn exchange(mut child: Command, request: Vec<u8>, answer_bytes_max: u6
 }
 
 /// The first error messages. The rest is discarded, so that the child never blocks on a full pipe.
-async fn first_errors(pipe: impl AsyncRead + Unpin) -> io::Result<String> {
+async fn read_first_errors(pipe: impl AsyncRead + Unpin) -> io::Result<String> {
     let (mut kept, mut limited) = (Vec::new(), pipe.take(ERRORS_BYTES_MAX));
     limited.read_to_end(&mut kept).await?;
     tokio::io::copy(&mut limited.into_inner(), &mut tokio::io::sink()).await?;
@@ -118,7 +118,7 @@ mod tests {
     use super::*;
 
     async fn shell(script: &str) -> io::Result<Ended> {
-        let command = command(&["/bin/sh", "-c", script].map(str::to_owned)).unwrap();
+        let command = build_command(&["/bin/sh", "-c", script].map(str::to_owned)).unwrap();
         exchange(command, b"asked".repeat(100_000), 1_000).await
     }
 

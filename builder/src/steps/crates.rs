@@ -63,7 +63,7 @@ impl Vendoring {
         for (index, archive) in self.archives.iter().enumerate() {
             let mut unpack = || {
                 left = self.unpack_one(archive, left)?;
-                Ok(read(&self.manifest(archive)?))
+                Ok(read(&self.read_manifest(archive)?))
             };
             manifests.push(unpack().map_err(|problem| (index, problem))?);
         }
@@ -78,7 +78,7 @@ impl Vendoring {
             return Err(Problem::Damaged);
         }
         let mut readable = Archive::new(GzDecoder::new(&*bytes).take(left));
-        let unpacked = self.entries(archive, &mut readable);
+        let unpacked = self.unpack_entries(archive, &mut readable);
         // The end of the readable bytes looks like the end of the archive.
         match readable.into_inner().limit() {
             0 => Err(Problem::Refused(format!("the crates of a tool exceed {} bytes together", self.bytes_max))),
@@ -86,7 +86,7 @@ impl Vendoring {
         }
     }
 
-    fn entries(&self, crate_: &CrateArchive, archive: &mut Archive<impl Read>) -> Result<(), Problem> {
+    fn unpack_entries(&self, crate_: &CrateArchive, archive: &mut Archive<impl Read>) -> Result<(), Problem> {
         let top = Path::new(&crate_.directory);
         for (number, entry) in archive.entries().map_err(unreadable)?.enumerate() {
             let mut entry = entry.map_err(unreadable)?;
@@ -95,7 +95,7 @@ impl Vendoring {
             }
             let path = entry.path().map_err(unreadable)?.into_owned();
             let shown = quote(&path.to_string_lossy());
-            let below = inside(&path, top).ok_or_else(|| {
+            let below = strip_top(&path, top).ok_or_else(|| {
                 Problem::Refused(format!("it contains the path {shown}, outside of the crate's directory or too long"))
             })?;
             match entry.header().entry_type() {
@@ -119,7 +119,7 @@ impl Vendoring {
         })
     }
 
-    fn manifest(&self, crate_: &CrateArchive) -> Result<String, Problem> {
+    fn read_manifest(&self, crate_: &CrateArchive) -> Result<String, Problem> {
         let unreadable = || Problem::Refused("its Cargo.toml is missing, not UTF-8, or larger than 1 MiB".into());
         let file = File::open(self.directory.join(&crate_.directory).join("Cargo.toml")).map_err(|_| unreadable())?;
         let mut text = String::new();
@@ -139,7 +139,7 @@ fn unreadable(error: io::Error) -> Problem {
 }
 
 /// The path below the crate's directory `top`.
-fn inside(path: &Path, top: &Path) -> Option<PathBuf> {
+fn strip_top(path: &Path, top: &Path) -> Option<PathBuf> {
     let below = path.strip_prefix(top).ok()?;
     let is_plain =
         path.as_os_str().len() <= PATH_BYTES_MAX && below.components().all(|part| matches!(part, Component::Normal(_)));
@@ -170,7 +170,7 @@ mod tests {
         Ok(directory)
     }
 
-    fn refused(crates: &[&[Entry<'_>]], bytes_max: u64, expected: &str) {
+    fn assert_refused(crates: &[&[Entry<'_>]], bytes_max: u64, expected: &str) {
         match unpack(crates, bytes_max) {
             Err((index, Problem::Refused(reason))) => {
                 assert!(reason.contains(expected) && reason.len() < 1_000, "{reason:.1000}");
@@ -195,14 +195,15 @@ mod tests {
 
     #[test]
     fn archives_that_are_not_crates_are_refused() {
-        let refused = |path: &str, kind, expected: &str| refused(&[&[MANIFEST, (path, kind, b"")]], 1 << 20, expected);
+        let refused =
+            |path: &str, kind, expected: &str| assert_refused(&[&[MANIFEST, (path, kind, b"")]], 1 << 20, expected);
         refused("b-1.0.0/lib.rs", EntryType::Regular, "it contains the path");
         refused("a-1.0.0/../b", EntryType::Regular, "it contains the path");
         refused("/a-1.0.0/b", EntryType::Regular, "it contains the path");
         refused("a-1.0.0/b", EntryType::Symlink, "not a regular file");
         refused("a-1.0.0/b", EntryType::Link, "not a regular file");
         refused("a-1.0.0/Cargo.toml", EntryType::Regular, "a file twice");
-        self::refused(&[&[]], 1 << 20, "Cargo.toml is missing");
+        self::assert_refused(&[&[]], 1 << 20, "Cargo.toml is missing");
     }
 
     /// Not only the contents of files count, but also headers, directories and long names.
@@ -216,9 +217,13 @@ mod tests {
         unpack(&[&[MANIFEST], &other], 10_000).unwrap();
         for entries in [&directories[..], &contents, &name] {
             let both = [&other, entries].concat();
-            refused(&[&[MANIFEST], &both], 10_000, "exceed 10000 bytes together");
+            assert_refused(&[&[MANIFEST], &both], 10_000, "exceed 10000 bytes together");
         }
-        refused(&[&[MANIFEST], &[&other[..], &name].concat()], 1 << 20, "outside of the crate's directory or too long");
+        assert_refused(
+            &[&[MANIFEST], &[&other[..], &name].concat()],
+            1 << 20,
+            "outside of the crate's directory or too long",
+        );
     }
 
     #[test]

@@ -77,7 +77,7 @@ impl Packages {
     /// # Errors
     /// When the system's certificates cannot be used.
     pub fn new(index: Option<&str>, cache_dir: &std::path::Path, parser: &[String]) -> Result<Self, Error> {
-        let (client, cache) = (download::client()?, cache_dir.join("wheels"));
+        let (client, cache) = (download::build_client()?, cache_dir.join("wheels"));
         Ok(Self { client, index: index.map(Into::into), cache, parser: parser.into() })
     }
 
@@ -122,9 +122,9 @@ impl Packages {
         });
         for pinned in pins.await?? {
             progress.line(format!("package {}=={}", pinned.name, pinned.version));
-            let (digest, Unpacked { files, native, .. }) = self.package(&pinned).await?;
+            let (digest, Unpacked { files, native, .. }) = self.fetch_package(&pinned).await?;
             if !native.is_empty() {
-                progress.line(left_out(&pinned, &native));
+                progress.line(show_left_out(&pinned, &native));
                 fetched.without_native.push(format!("{}=={}", pinned.name, pinned.version));
             }
             bytes += files.iter().map(|file| file.contents.len()).sum::<usize>();
@@ -136,7 +136,7 @@ impl Packages {
                 ));
             }
             if asked.is_empty() || asked.contains(&&pinned.name) {
-                fetched.imports.extend(modules(&files));
+                fetched.imports.extend(list_modules(&files));
             }
             fetched.files.extend(files);
             let Pinned { name, version, .. } = pinned;
@@ -147,7 +147,7 @@ impl Packages {
     }
 
     /// The digest and the contents of a package's wheel.
-    async fn package(&self, pinned: &Pinned) -> Result<(Digest, Unpacked), Error> {
+    async fn fetch_package(&self, pinned: &Pinned) -> Result<(Digest, Unpacked), Error> {
         let (digest, wheel) = match self.read_cached(pinned).await? {
             Some(found) => found,
             None => self.download(pinned).await?,
@@ -168,7 +168,7 @@ impl Packages {
     /// The wheel that an earlier build chose for the same line, if it is in the cache. Other cached wheels do not count: a
     /// build does not depend on them.
     async fn read_cached(&self, pinned: &Pinned) -> Result<Option<(Digest, Vec<u8>)>, Error> {
-        let (path, hashes, cached) = (self.choice_path(pinned), pinned.hashes.clone(), self.clone());
+        let (path, hashes, cached) = (self.build_choice_path(pinned), pinned.hashes.clone(), self.clone());
         let read = move || {
             let digest = Digest::parse(&std::fs::read_to_string(path).ok()?).ok()?;
             hashes.contains(&digest).then(|| Some((digest, cached.cached(&digest).read()?))).flatten()
@@ -177,7 +177,7 @@ impl Packages {
     }
 
     /// The file with the digest of the wheel that was chosen for a line, named after the digest of the line's contents.
-    fn choice_path(&self, pinned: &Pinned) -> PathBuf {
+    fn build_choice_path(&self, pinned: &Pinned) -> PathBuf {
         let hashes: String = pinned.hashes.iter().map(Digest::to_hex).collect();
         let line = format!("{}=={} {hashes}", pinned.name, pinned.version);
         self.cache.join("choices").join(Digest::of(line.as_bytes()).to_hex())
@@ -188,37 +188,37 @@ impl Packages {
     }
 
     async fn download(&self, pinned: &Pinned) -> Result<(Digest, Vec<u8>), Error> {
-        let page = self.page(pinned).await?;
+        let page = self.fetch_page(pinned).await?;
         let (file, digest) = choose(pinned, &page)?;
         let cached = self.cached(&digest);
         let wheel = match blocking(move || cached.read()).await? {
             Some(wheel) => wheel,
-            None => self.wheel(pinned, file, &digest).await?,
+            None => self.fetch_wheel(pinned, file, &digest).await?,
         };
-        let (directory, path) = (self.cache.join("choices"), self.choice_path(pinned));
+        let (directory, path) = (self.cache.join("choices"), self.build_choice_path(pinned));
         let written = blocking(move || download::write(&directory, &path, digest.to_string().as_bytes())).await?;
         written.map_err(Error::internal)?;
         Ok((digest, wheel))
     }
 
-    async fn wheel(&self, pinned: &Pinned, file: &File, digest: &Digest) -> Result<Vec<u8>, Error> {
+    async fn fetch_wheel(&self, pinned: &Pinned, file: &File, digest: &Digest) -> Result<Vec<u8>, Error> {
         if let Some(size) = file.size.filter(|size| *size > WHEEL_BYTES_MAX as u64) {
             return Err(refuse("size", pinned, &format!("has {size} bytes; {WHEEL_BYTES_MAX} are the limit")));
         }
-        let base = self.page_url(pinned)?;
+        let base = self.build_page_url(pinned)?;
         let url = base.join(&file.url).map_err(|error| refuse("index", pinned, &error.to_string()))?;
         let wheel = self.get(pinned, url, WHEEL_BYTES_MAX).await?;
         let kept = self.cached(digest).keep(wheel).await?;
         kept.ok_or_else(|| refuse("hashes", pinned, CHANGED_FILE))
     }
 
-    async fn page(&self, pinned: &Pinned) -> Result<Page, Error> {
-        let page = self.get(pinned, self.page_url(pinned)?, PAGE_BYTES_MAX).await?;
+    async fn fetch_page(&self, pinned: &Pinned) -> Result<Page, Error> {
+        let page = self.get(pinned, self.build_page_url(pinned)?, PAGE_BYTES_MAX).await?;
         let read = blocking(move || index_page::read(&page)).await?;
         read.ok_or_else(|| refuse("index", pinned, NO_SIMPLE_API))
     }
 
-    fn page_url(&self, pinned: &Pinned) -> Result<Url, Error> {
+    fn build_page_url(&self, pinned: &Pinned) -> Result<Url, Error> {
         let index = self.index.as_deref().ok_or_else(|| {
             refuse("index", pinned, "cannot be fetched: no package index is set; give one to `lathe tool test` or `lathe serve` with --python-index or LATHE_PYTHON_INDEX, for example https://packages.example/simple")
         })?;
@@ -239,7 +239,7 @@ impl Packages {
                 &format!("is not in the package index: {url} is not found{OTHER_INDEX}"),
             ));
         }
-        let body = download::body(answer, bytes_max).await.map_err(failed)?;
+        let body = download::read_body(answer, bytes_max).await.map_err(failed)?;
         body.ok_or_else(|| {
             refuse(
                 "size",
@@ -251,7 +251,7 @@ impl Packages {
 }
 
 /// The top-level modules of a package, without the directories that some packages include by mistake.
-fn modules(files: &[SourceFile]) -> BTreeSet<String> {
+fn list_modules(files: &[SourceFile]) -> BTreeSet<String> {
     let name = |file: &SourceFile| {
         let name = file.path.strip_suffix("/__init__.py").or_else(|| file.path.strip_suffix(".py"))?;
         let is_module = !name.is_empty() && name.chars().all(|letter| letter.is_alphanumeric() || letter == '_');
@@ -261,7 +261,7 @@ fn modules(files: &[SourceFile]) -> BTreeSet<String> {
 }
 
 /// The log line about native files.
-fn left_out(pinned: &Pinned, native: &[String]) -> String {
+fn show_left_out(pinned: &Pinned, native: &[String]) -> String {
     let named = native.iter().take(NATIVE_NAMED_MAX).map(String::as_str).collect::<Vec<_>>().join(", ");
     let more = native.len().saturating_sub(NATIVE_NAMED_MAX);
     let more = if more == 0 { String::new() } else { format!(" and {more} more") };
@@ -275,7 +275,7 @@ fn choose<'a>(pinned: &Pinned, page: &'a Page) -> Result<(&'a File, Digest), Err
     if allowed.is_empty() {
         return Err(refuse("hashes", pinned, NO_SUCH_FILE));
     }
-    let found = wheel_choice::best(&allowed).and_then(|file| Some((file, file.sha256?)));
+    let found = wheel_choice::choose_best(&allowed).and_then(|file| Some((file, file.sha256?)));
     found.ok_or_else(|| refuse("wheel", pinned, NO_WHEEL))
 }
 

@@ -41,13 +41,13 @@ impl Documents {
     /// When a file is too large or not UTF-8, or parsing TOML exceeds its time or memory. [`Documents::get`] refuses a
     /// malformed file.
     pub async fn read(files: &BTreeMap<String, Vec<u8>>, parser: Parser<'_>) -> Result<Self, Error> {
-        OTHERS.iter().try_for_each(|(file, bytes_max)| text(files, file, *bytes_max).map(drop))?;
-        let toml = texts(files, &TOML)?;
+        OTHERS.iter().try_for_each(|(file, bytes_max)| read_text(files, file, *bytes_max).map(drop))?;
+        let toml = read_texts(files, &TOML)?;
         let parsed = match toml.is_empty() {
             true => BTreeMap::new(),
-            false => parser.documents(toml).await?,
+            false => parser.parse_documents(toml).await?,
         };
-        let json = texts(files, &JSON)?;
+        let json = read_texts(files, &JSON)?;
         let parse = move || json.into_iter().map(|(file, text)| (file, from_json(&text)));
         let json = blocking(move || parse().collect::<Vec<_>>()).await?;
         Ok(Self(parsed.into_iter().chain(json).collect()))
@@ -70,23 +70,23 @@ impl Documents {
 
     /// Parses in this process, for tests.
     #[cfg(test)]
-    pub fn parsed_here(files: &BTreeMap<String, Vec<u8>>) -> Result<Self, Error> {
+    pub fn parse_here(files: &BTreeMap<String, Vec<u8>>) -> Result<Self, Error> {
         let toml =
-            texts(files, &TOML)?.into_iter().map(|(file, text)| (file, crate::steps::manifest::from_toml(&text)));
-        let json = texts(files, &JSON)?.into_iter().map(|(file, text)| (file, from_json(&text)));
+            read_texts(files, &TOML)?.into_iter().map(|(file, text)| (file, crate::steps::manifest::from_toml(&text)));
+        let json = read_texts(files, &JSON)?.into_iter().map(|(file, text)| (file, from_json(&text)));
         Ok(Self(toml.chain(json).collect()))
     }
 }
 
-fn texts(files: &BTreeMap<String, Vec<u8>>, names: &[(&str, usize)]) -> Result<Vec<(String, String)>, Error> {
+fn read_texts(files: &BTreeMap<String, Vec<u8>>, names: &[(&str, usize)]) -> Result<Vec<(String, String)>, Error> {
     let one = |(file, bytes_max): &(&str, usize)| {
-        let found = text(files, file, *bytes_max).transpose()?;
+        let found = read_text(files, file, *bytes_max).transpose()?;
         Some(found.map(|text| ((*file).to_owned(), text.to_owned())))
     };
     names.iter().filter_map(one).collect()
 }
 
-fn text<'f>(files: &'f BTreeMap<String, Vec<u8>>, file: &str, bytes_max: usize) -> Result<Option<&'f str>, Error> {
+fn read_text<'f>(files: &'f BTreeMap<String, Vec<u8>>, file: &str, bytes_max: usize) -> Result<Option<&'f str>, Error> {
     let Some(bytes) = files.get(file) else { return Ok(None) };
     if bytes.len() > bytes_max {
         let message = format!("the file has {} bytes; {bytes_max} are the limit", bytes.len());
@@ -104,8 +104,8 @@ mod tests {
     fn files_beyond_their_bounds_are_refused_by_name() {
         for (file, bytes_max) in TOML.into_iter().chain(JSON).chain(OTHERS) {
             let files = |bytes: usize| BTreeMap::from([(file.to_owned(), vec![b'\n'; bytes])]);
-            assert!(text(&files(bytes_max), file, bytes_max).unwrap().is_some());
-            let refused = text(&files(bytes_max + 1), file, bytes_max).unwrap_err().to_string();
+            assert!(read_text(&files(bytes_max), file, bytes_max).unwrap().is_some());
+            let refused = read_text(&files(bytes_max + 1), file, bytes_max).unwrap_err().to_string();
             assert!(refused.contains(&format!("{file}: the file has {} bytes", bytes_max + 1)), "{refused}");
         }
     }

@@ -24,7 +24,7 @@ const USER_AGENT: &str = concat!("lathe/", env!("CARGO_PKG_VERSION"));
 
 /// # Errors
 /// When the system's certificates cannot be used.
-pub fn client() -> Result<Client, Error> {
+pub fn build_client() -> Result<Client, Error> {
     let client = Client::builder().timeout(REQUEST_TIMEOUT).user_agent(USER_AGENT);
     client.redirect(Policy::limited(REDIRECTS_MAX)).build().map_err(Error::internal)
 }
@@ -33,7 +33,7 @@ pub fn client() -> Result<Client, Error> {
 ///
 /// # Errors
 /// When the response has an error status or is incomplete.
-pub async fn body(answer: Response, bytes_max: usize) -> Result<Option<Vec<u8>>, reqwest::Error> {
+pub async fn read_body(answer: Response, bytes_max: usize) -> Result<Option<Vec<u8>>, reqwest::Error> {
     let mut answer = answer.error_for_status()?;
     let mut body = Vec::new();
     while let Some(chunk) = answer.chunk().await? {
@@ -47,7 +47,7 @@ pub async fn body(answer: Response, bytes_max: usize) -> Result<Option<Vec<u8>>,
 
 /// The URL of a request and the reason of its failure, for a message: `http://pip.example/simple/six/: Connection refused`.
 pub fn explain(url: &Url, error: &reqwest::Error) -> String {
-    format!("{}: {}", show_url(url), reason(error))
+    format!("{}: {}", show_url(url), find_cause(error))
 }
 
 /// A URL without what may be secret: user, password, query and fragment.
@@ -61,7 +61,7 @@ pub fn show_url(url: &Url) -> String {
 }
 
 /// The innermost cause, such as `Connection refused`, or the status of an answer.
-fn reason(error: &reqwest::Error) -> String {
+fn find_cause(error: &reqwest::Error) -> String {
     if let Some(status) = error.status() {
         return format!("the answer is {status}");
     }

@@ -128,12 +128,12 @@ pub async fn bundle(bundler: Bundler<'_>, sources: Sources<'_>) -> Result<Vec<So
 async fn run(bundler: Bundler<'_>, sources: Sources<'_>, more: &[&str]) -> Result<ScratchDirectory, Error> {
     let entry_point = format!("./{}", sources.entry_point);
     let Sources { files, mut packages, .. } = sources;
-    let aliases = node::aliases(&packages);
-    packages.extend(node::files(&packages));
+    let aliases = node::list_aliases(&packages);
+    packages.extend(node::build_files(&packages));
     let scratches = bundler.scratches.clone();
     let scratch = blocking(move || write_sources(&files, &packages, &scratches)).await?.map_err(Error::internal)?;
     // The child confines itself and then executes esbuild.
-    let mut child = child::command(bundler.confiner)?;
+    let mut child = child::build_command(bundler.confiner)?;
     child.arg(bundler.esbuild.path()).arg("--");
     child.arg(&entry_point).args(OPTIONS).args(aliases).args(more).arg(format!("--outfile={OUTPUT}"));
     child.current_dir(scratch.path());
@@ -186,11 +186,11 @@ fn take_outputs(scratch: &ScratchDirectory) -> io::Result<Vec<SourceFile>> {
 pub fn explain_stderr(stderr: &str) -> Error {
     let Some((_, told)) = stderr.split_once("[ERROR] ") else {
         tracing::warn!(stderr, "esbuild failed");
-        return refuse("toolchain", format!("esbuild failed: {}", first(stderr)), Location::default());
+        return refuse("toolchain", format!("esbuild failed: {}", cut_message(stderr)), Location::default());
     };
     let mut paragraphs = told.split("\n\n");
-    let message = first(paragraphs.next().unwrap_or_default());
-    let location = paragraphs.next().and_then(|text| location(text.lines().next()?)).unwrap_or_default();
+    let message = cut_message(paragraphs.next().unwrap_or_default());
+    let location = paragraphs.next().and_then(|text| parse_location(text.lines().next()?)).unwrap_or_default();
     if message.starts_with("Could not resolve") {
         return refuse("import", format!("{message}; {IMPORTABLE}"), location);
     }
@@ -200,11 +200,11 @@ pub fn explain_stderr(stderr: &str) -> Error {
     refuse("syntax", message, location)
 }
 
-fn first(text: &str) -> String {
+fn cut_message(text: &str) -> String {
     text.trim().chars().take(MESSAGE_CHARACTERS_MAX).collect()
 }
 
-fn location(text: &str) -> Option<Location> {
+fn parse_location(text: &str) -> Option<Location> {
     let mut parts = text.trim().trim_end_matches(':').rsplitn(3, ':');
     let (_column, line, file) = (parts.next()?, parts.next()?, parts.next()?);
     Some(Location::line(file, line.parse().ok()?))

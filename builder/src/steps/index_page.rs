@@ -45,7 +45,7 @@ pub fn read(page: &[u8]) -> Option<Page> {
 
 fn from_json(file: JsonFile) -> File {
     let JsonFile { filename, url, hashes, size } = file;
-    File { filename, url, sha256: hashes.get("sha256").and_then(|hex| digest(hex)), size }
+    File { filename, url, sha256: hashes.get("sha256").and_then(|hex| parse_digest(hex)), size }
 }
 
 /// Parses `href="URL#sha256=HEX" …>FILENAME</a>`, as PEP 503 prescribes.
@@ -55,11 +55,11 @@ fn from_anchor(anchor: &str) -> Option<File> {
     let (_, value) = attributes.split_once("href=\"")?;
     let href = value.split_once('"')?.0.replace("&amp;", "&");
     let (url, fragment) = href.split_once('#').unwrap_or((&href, ""));
-    let sha256 = fragment.strip_prefix("sha256=").and_then(digest);
+    let sha256 = fragment.strip_prefix("sha256=").and_then(parse_digest);
     Some(File { filename, url: url.into(), sha256, size: None })
 }
 
-fn digest(hex: &str) -> Option<Digest> {
+fn parse_digest(hex: &str) -> Option<Digest> {
     Digest::parse(&format!("sha256:{hex}")).ok()
 }
 
@@ -78,7 +78,7 @@ mod tests {
             "<html><body>\n<a href=\"../six-1.whl#sha256={HEX}\" data-requires-python=\"&gt;=3\">six-1.whl</a><br/>"
         );
         let page = read(json.as_bytes()).unwrap();
-        assert_eq!(page.files[0].sha256, digest(HEX));
+        assert_eq!(page.files[0].sha256, parse_digest(HEX));
         assert_eq!(read(html.as_bytes()), Some(page));
     }
 

@@ -11,7 +11,7 @@ use wit_component::DecodedWasm;
 use crate::error::Error;
 
 pub use tool::inspect_tool;
-pub use world::world_of;
+pub use world::read_world;
 
 const STAGE: &str = "inspect";
 /// The function that the host calls.

@@ -56,8 +56,8 @@ pub fn parse(bytes: &[u8]) -> Result<Vec<Pinned>, Error> {
     let text =
         decode_text(bytes).map_err(|problem| refuse("utf-8", &problem.to_string(), problem.line.unwrap_or(1)))?;
     let mut packages = Vec::new();
-    for (line, entry) in logical_lines(text) {
-        packages.extend(package(&entry, line)?);
+    for (line, entry) in join_lines(text) {
+        packages.extend(parse_package(&entry, line)?);
         if packages.len() > PACKAGES_MAX {
             return Err(refuse("size", &format!("at most {PACKAGES_MAX} packages"), line));
         }
@@ -68,7 +68,7 @@ pub fn parse(bytes: &[u8]) -> Result<Vec<Pinned>, Error> {
 /// The line of the platform's own package, if the lock file has it.
 #[must_use]
 pub fn find_own_line(bytes: &[u8]) -> Option<u32> {
-    let entries = logical_lines(decode_text(bytes).ok()?);
+    let entries = join_lines(decode_text(bytes).ok()?);
     entries
         .into_iter()
         .find(|(_, entry)| name::split_name(entry).is_some_and(|(name, _)| name == OWN_PACKAGE))
@@ -100,7 +100,7 @@ pub fn find_left_out(bytes: &[u8]) -> Vec<String> {
         })
     };
     let text = std::str::from_utf8(bytes).unwrap_or_default();
-    let mut lines: Vec<String> = logical_lines(text).into_iter().filter_map(skipped).collect();
+    let mut lines: Vec<String> = join_lines(text).into_iter().filter_map(skipped).collect();
     let more = lines.len().saturating_sub(LEFT_OUT_SHOWN_MAX);
     lines.truncate(LEFT_OUT_SHOWN_MAX);
     lines.extend((more > 0).then(|| format!("{FILE}: {more} more packages are left out by their markers")));
@@ -108,7 +108,7 @@ pub fn find_left_out(bytes: &[u8]) -> Vec<String> {
 }
 
 /// Joins lines that end in a backslash; drops comments and blank lines.
-fn logical_lines(text: &str) -> Vec<(u32, String)> {
+fn join_lines(text: &str) -> Vec<(u32, String)> {
     let mut entries: Vec<(u32, String)> = Vec::new();
     let mut continued = false;
     // As pip, which also ends lines at a carriage return alone.
@@ -132,7 +132,7 @@ fn logical_lines(text: &str) -> Vec<(u32, String)> {
 
 /// Parses `name[extra]==version ; marker --hash=sha256:…`. `None` when the marker is of another platform, and for the
 /// platform's own package.
-fn package(entry: &str, line: u32) -> Result<Option<Pinned>, Error> {
+fn parse_package(entry: &str, line: u32) -> Result<Option<Pinned>, Error> {
     let no_package = || refuse("pinned", &format!("{} is not a pinned package; {HOW}", quote(entry)), line);
     let (requirement, hashes) = entry
         .split_once(" --hash")
@@ -152,7 +152,7 @@ fn package(entry: &str, line: u32) -> Result<Option<Pinned>, Error> {
         return Ok(None);
     }
     let unpinned = || refuse("pinned", &format!("{name} must be pinned as `name==version`"), line);
-    let version = version(pin).ok_or_else(unpinned)?;
+    let version = parse_version(pin).ok_or_else(unpinned)?;
     let hashes = hashes.split_whitespace().map(|option| hash(option, line)).collect::<Result<BTreeSet<_>, _>>()?;
     if hashes.is_empty() {
         return Err(refuse("hashes", &format!("{name} has no --hash; {HOW}"), line));
@@ -164,7 +164,7 @@ fn package(entry: &str, line: u32) -> Result<Option<Pinned>, Error> {
 }
 
 /// The version of `[extra] == version`. Extras are pinned as packages of their own.
-fn version(pin: &str) -> Option<Version> {
+fn parse_version(pin: &str) -> Option<Version> {
     let pin = pin.trim();
     let pin = match pin.strip_prefix('[') {
         Some(extras) => extras.split_once(']')?.1.trim_start(),
@@ -192,7 +192,7 @@ mod tests {
 
     const HASH: &str = "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
 
-    fn refused(text: &str, expected: &str) {
+    fn assert_refused(text: &str, expected: &str) {
         let error = parse(text.as_bytes()).expect_err(text).to_string();
         assert!(error.contains(expected), "{error:?} does not contain {expected:?}");
         assert!(error.len() < 1_000, "{} bytes", error.len());
@@ -229,7 +229,7 @@ mod tests {
             }
         }
         for name in ["amigo", "amigo-tool-scaffold-x", "xamigo-tool-scaffold"] {
-            refused(&format!("{name} @ https://example.com/a.whl --hash={HASH}\n"), "must be pinned");
+            assert_refused(&format!("{name} @ https://example.com/a.whl --hash={HASH}\n"), "must be pinned");
         }
     }
 
@@ -263,37 +263,37 @@ mod tests {
             ("--extra-index-url https://index.example/simple", "is an option of pip"),
             ("-r other.txt", "is an option of pip"),
         ] {
-            refused(&format!("{line}\n"), word);
-            refused(&format!("{line}\n"), "--no-emit-project");
+            assert_refused(&format!("{line}\n"), word);
+            assert_refused(&format!("{line}\n"), "--no-emit-project");
         }
     }
 
     #[test]
     fn refusals_name_the_line() {
-        refused("six==1.16.0\n", "requirements.lock:1: six has no --hash");
-        refused(&format!("\nsix>=1 --hash={HASH}\n"), "requirements.lock:2: six must be pinned");
+        assert_refused("six==1.16.0\n", "requirements.lock:1: six has no --hash");
+        assert_refused(&format!("\nsix>=1 --hash={HASH}\n"), "requirements.lock:2: six must be pinned");
         for pin in ["", "===1.0", "==1.*", "==1.0,==1.0", "== ", "[x==1.0", "(==1.0)"] {
-            refused(&format!("six{pin} --hash={HASH}\n"), "six must be pinned");
+            assert_refused(&format!("six{pin} --hash={HASH}\n"), "six must be pinned");
         }
-        refused(&format!("six==1.16.0 ; extra == 'x' --hash={HASH}"), "requirements.lock:1: six: a marker");
-        refused("--index-url https://example.com\n", "not a pinned package");
-        refused("-e .\n", "--no-emit-project");
-        refused("./wheel.whl\n", "not a pinned package");
-        refused(&format!("six @ https://example.com/six.whl --hash={HASH}\n"), "must be pinned");
-        refused("six==1.16.0 --hash=md5:00\n", "not a sha256 hash");
+        assert_refused(&format!("six==1.16.0 ; extra == 'x' --hash={HASH}"), "requirements.lock:1: six: a marker");
+        assert_refused("--index-url https://example.com\n", "not a pinned package");
+        assert_refused("-e .\n", "--no-emit-project");
+        assert_refused("./wheel.whl\n", "not a pinned package");
+        assert_refused(&format!("six @ https://example.com/six.whl --hash={HASH}\n"), "must be pinned");
+        assert_refused("six==1.16.0 --hash=md5:00\n", "not a sha256 hash");
         let many: String = (0..=PACKAGES_MAX).map(|number| format!("p{number}==1 --hash={HASH}\n")).collect();
-        refused(&many, "requirements.lock:101: at most 100 packages");
+        assert_refused(&many, "requirements.lock:101: at most 100 packages");
         let hashes: String = (0..=HASHES_MAX).map(|number| format!(" --hash=sha256:{number:064x}")).collect();
-        refused(&format!("six==1.16.0{hashes}\n"), "requirements.lock:1: six has more than 1000 hashes");
+        assert_refused(&format!("six==1.16.0{hashes}\n"), "requirements.lock:1: six has more than 1000 hashes");
     }
 
     #[test]
     fn hostile_lines_take_linear_time_and_expand_nothing() {
-        refused(&format!("six==1.16.0 ; {}sys_platform", "(".repeat(60_000)), "at most");
-        refused(&format!("{}six", "(".repeat(60_000)), "not a pinned package");
+        assert_refused(&format!("six==1.16.0 ; {}sys_platform", "(".repeat(60_000)), "at most");
+        assert_refused(&format!("{}six", "(".repeat(60_000)), "not a pinned package");
         let many: Vec<_> = (0..30).map(|number| format!("extra=='a{number}'and extra=='b{number}'")).collect();
-        refused(&format!("six==1.16.0 ; {} --hash={HASH}", many.join("or ")), "six: a marker");
-        refused(&format!("a @ x${{HOME}} --hash={HASH}\n"), "a must be pinned as `name==version`");
-        refused("${HOME}==1\n", "\"${HOME}==1\" is not a pinned package");
+        assert_refused(&format!("six==1.16.0 ; {} --hash={HASH}", many.join("or ")), "six: a marker");
+        assert_refused(&format!("a @ x${{HOME}} --hash={HASH}\n"), "a must be pinned as `name==version`");
+        assert_refused("${HOME}==1\n", "\"${HOME}==1\" is not a pinned package");
     }
 }

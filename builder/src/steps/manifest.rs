@@ -78,9 +78,12 @@ impl Manifest {
     /// When a declaration is missing or invalid, with file, line and key.
     pub fn read(documents: &Documents, files: &BTreeMap<String, Vec<u8>>) -> Result<Self, Error> {
         let (convention, document) = project_file::find(documents)?;
-        let lathe = Fields::new(convention.file, convention.table, document.at(convention.table))?;
-        let project =
-            Project { name: name(convention, document)?, dependencies: dependencies(convention, document)?, files };
+        let lathe = Fields::new(convention.file, convention.table, document.find(convention.table))?;
+        let project = Project {
+            name: read_name(convention, document)?,
+            dependencies: read_dependencies(convention, document)?,
+            files,
+        };
         read(convention, project, lathe)
     }
 }
@@ -93,47 +96,47 @@ struct Project<'f> {
 }
 
 fn read(convention: &Convention, project: Project<'_>, mut lathe: Fields) -> Result<Manifest, Error> {
-    let tape = lathe.flag("tape")?.map(|found| found.value);
+    let tape = lathe.take_flag("tape")?.map(|found| found.value);
     let has_apis = apis::are_declared(&lathe);
-    let task_support = annotations::task_support(&mut lathe)?;
-    let required_secret_envvars = variables(&mut lathe, "required_secret_envvars")?;
-    let entry_point = compose(&entry_point(&mut lathe, convention, project.files)?);
+    let task_support = annotations::read_task_support(&mut lathe)?;
+    let required_secret_envvars = read_variables(&mut lathe, "required_secret_envvars")?;
+    let entry_point = compose(&read_entry_point(&mut lathe, convention, project.files)?);
     let manifest = Manifest {
         language: convention.language,
         name: project.name,
         dependencies: project.dependencies,
-        system_role: apis::system_role(&mut lathe)?,
+        system_role: apis::read_system_role(&mut lathe)?,
         apis: apis::read(&mut lathe, convention, &entry_point)?,
         entry_point,
-        input_schema: lathe.file("input_schema")?,
-        output_schema: lathe.file("output_schema")?,
-        required_envvars: variables(&mut lathe, "required_envvars")?,
-        allowed_hosts: allowed_hosts(&mut lathe)?,
-        secret_hosts: secret_hosts(&mut lathe, &required_secret_envvars)?,
+        input_schema: lathe.take_file("input_schema")?,
+        output_schema: lathe.take_file("output_schema")?,
+        required_envvars: read_variables(&mut lathe, "required_envvars")?,
+        allowed_hosts: read_allowed_hosts(&mut lathe)?,
+        secret_hosts: read_secret_hosts(&mut lathe, &required_secret_envvars)?,
         required_secret_envvars,
-        limits: limits::read(lathe.table("limits")?)?,
-        timeout_ms: lathe.seconds("timeout_seconds", runner::Limits::MAX.wall_ms)?,
-        memory_bytes: memory(&mut lathe)?,
+        limits: limits::read(lathe.take_table("limits")?)?,
+        timeout_ms: lathe.take_seconds("timeout_seconds", runner::Limits::MAX.wall_ms)?,
+        memory_bytes: read_memory(&mut lathe)?,
         tape: tape.unwrap_or(true),
-        recorded_answers: recorded_answers(&mut lathe, tape)?,
-        annotations: annotations::read(lathe.table("annotations")?)?,
+        recorded_answers: read_recorded_answers(&mut lathe, tape)?,
+        annotations: annotations::read(lathe.take_table("annotations")?)?,
         intervention: intervention::read(&mut lathe)?,
-        intervention_rules: intervention::rules(&mut lathe)?,
+        intervention_rules: intervention::read_rules(&mut lathe)?,
         task_support,
-        mcp: mcp::read(lathe.table("mcp")?, task_support, has_apis)?,
+        mcp: mcp::read(lathe.take_table("mcp")?, task_support, has_apis)?,
         calls: calls::read(&mut lathe)?,
     };
     lathe.finish().map(|()| manifest)
 }
 
 /// The memory of a run, up to the maximum of this release.
-fn memory(lathe: &mut Fields) -> Result<Option<u64>, Error> {
-    let megabytes = lathe.number("memory_mb", runner::Limits::MAX.memory_bytes >> 20)?;
+fn read_memory(lathe: &mut Fields) -> Result<Option<u64>, Error> {
+    let megabytes = lathe.take_number("memory_mb", runner::Limits::MAX.memory_bytes >> 20)?;
     Ok(megabytes.map(|megabytes| megabytes << 20))
 }
 
-fn name(convention: &Convention, document: &Node) -> Result<String, Error> {
-    match document.at(convention.name) {
+fn read_name(convention: &Convention, document: &Node) -> Result<String, Error> {
+    match document.find(convention.name) {
         Some(Node { value: Value::Text(name), .. }) => Ok(name.clone()),
         Some(node) => {
             let message = format!("{} must be a string", convention.name.join("."));
@@ -155,12 +158,12 @@ pub struct Dependency {
     pub line: u32,
 }
 
-fn dependencies(convention: &Convention, document: &Node) -> Result<Vec<Dependency>, Error> {
+fn read_dependencies(convention: &Convention, document: &Node) -> Result<Vec<Dependency>, Error> {
     let refuse = |line| {
         let message = format!("an entry of {} names no package", convention.dependencies.join("."));
         Error::failed(STAGE, "dependencies", message).at(Location::line(convention.file, line))
     };
-    let Some(node) = document.at(convention.dependencies) else { return Ok(Vec::new()) };
+    let Some(node) = document.find(convention.dependencies) else { return Ok(Vec::new()) };
     match &node.value {
         Value::Table(table) => {
             let one = |(name, entry): (&String, &node::TableEntry)| {
@@ -172,7 +175,7 @@ fn dependencies(convention: &Convention, document: &Node) -> Result<Vec<Dependen
         Value::List(list) => {
             let one = |node: &Node| match &node.value {
                 Value::Text(text) => {
-                    let name = package_name(text).ok_or_else(|| refuse(node.line))?;
+                    let name = parse_package_name(text).ok_or_else(|| refuse(node.line))?;
                     Ok(Dependency { name, requirement: text.clone(), line: node.line })
                 }
                 _ => Err(refuse(node.line)),
@@ -184,13 +187,13 @@ fn dependencies(convention: &Convention, document: &Node) -> Result<Vec<Dependen
 }
 
 /// The package name in a requirement.
-fn package_name(text: &str) -> Option<String> {
+fn parse_package_name(text: &str) -> Option<String> {
     Some(name::split_name(text.trim())?.0)
 }
 
 /// Whether responses are recorded, which requires that runs are recorded.
-fn recorded_answers(lathe: &mut Fields, tape: Option<bool>) -> Result<bool, Error> {
-    match lathe.flag("recorded_answers")?.filter(|found| found.value) {
+fn read_recorded_answers(lathe: &mut Fields, tape: Option<bool>) -> Result<bool, Error> {
+    match lathe.take_flag("recorded_answers")?.filter(|found| found.value) {
         Some(found) if tape == Some(false) => {
             let message = "must not be true with `tape = false`, which keeps nothing of what runs were answered";
             Err(lathe.refuse("recorded_answers", found.line, message))
@@ -199,7 +202,7 @@ fn recorded_answers(lathe: &mut Fields, tape: Option<bool>) -> Result<bool, Erro
     }
 }
 
-fn entry_point(
+fn read_entry_point(
     lathe: &mut Fields,
     convention: &Convention,
     files: &BTreeMap<String, Vec<u8>>,
@@ -207,42 +210,42 @@ fn entry_point(
     if let ApiFunctions::OfModules { default, is_valid, rule } = convention.api_functions
         && apis::are_declared(lathe)
     {
-        return match lathe.text("entry_point")? {
+        return match lathe.take_text("entry_point")? {
             None => Ok(default.into()),
             Some(found) if is_valid(&found.value) => Ok(found.value),
             Some(found) => Err(lathe.refuse("entry_point", found.line, rule)),
         };
     }
     let rules = &convention.entry_point;
-    match lathe.text("entry_point")? {
-        None => Ok(default(rules, files).into()),
+    match lathe.take_text("entry_point")? {
+        None => Ok(find_default(rules, files).into()),
         Some(found) if (rules.is_valid)(&found.value) => Ok(found.value),
         Some(found) => Err(lathe.refuse("entry_point", found.line, rules.rule)),
     }
 }
 
-fn default(rules: &EntryPoint, files: &BTreeMap<String, Vec<u8>>) -> &'static str {
+fn find_default(rules: &EntryPoint, files: &BTreeMap<String, Vec<u8>>) -> &'static str {
     let found = rules.defaults.iter().find(|file| files.contains_key(**file));
     found.or(rules.defaults.first()).copied().unwrap_or_default()
 }
 
-fn variables(lathe: &mut Fields, key: &str) -> Result<Vec<EnvvarName>, Error> {
-    let names = lathe.texts(key)?;
+fn read_variables(lathe: &mut Fields, key: &str) -> Result<Vec<EnvvarName>, Error> {
+    let names = lathe.take_texts(key)?;
     lathe.bound(key, &names, REQUIRED_VARIABLES_MAX)?;
-    names.iter().map(|name| variable(lathe, key, name)).collect()
+    names.iter().map(|name| parse_variable(lathe, key, name)).collect()
 }
 
-fn variable(lathe: &Fields, key: &str, name: &Located<String>) -> Result<EnvvarName, Error> {
+fn parse_variable(lathe: &Fields, key: &str, name: &Located<String>) -> Result<EnvvarName, Error> {
     EnvvarName::parse(&name.value).map_err(|error| lathe.refuse(key, name.line, &error.to_string()))
 }
 
-fn allowed_hosts(lathe: &mut Fields) -> Result<Vec<String>, Error> {
+fn read_allowed_hosts(lathe: &mut Fields) -> Result<Vec<String>, Error> {
     let key = "allowed_hosts";
-    let found = lathe.texts(key)?;
-    hosts(lathe, key, &found)
+    let found = lathe.take_texts(key)?;
+    parse_hosts(lathe, key, &found)
 }
 
-fn hosts(lathe: &Fields, key: &str, hosts: &[Located<String>]) -> Result<Vec<String>, Error> {
+fn parse_hosts(lathe: &Fields, key: &str, hosts: &[Located<String>]) -> Result<Vec<String>, Error> {
     lathe.bound(key, hosts, ALLOWED_HOSTS_MAX)?;
     let one = |host: &Located<String>| match HostPattern::parse(&host.value) {
         Ok(pattern) if pattern.is_any() => Err(lathe.refuse(key, host.line, "must name hosts; `*` alone names none")),
@@ -253,15 +256,15 @@ fn hosts(lathe: &Fields, key: &str, hosts: &[Located<String>]) -> Result<Vec<Str
 }
 
 /// The hosts of each secret. Only secrets that the version requires can be sent.
-fn secret_hosts(lathe: &mut Fields, required: &[EnvvarName]) -> Result<BTreeMap<EnvvarName, Vec<String>>, Error> {
+fn read_secret_hosts(lathe: &mut Fields, required: &[EnvvarName]) -> Result<BTreeMap<EnvvarName, Vec<String>>, Error> {
     let key = "secret_hosts";
-    let table = lathe.table(key)?;
+    let table = lathe.take_table(key)?;
     let one = |(name, entry): (String, node::TableEntry)| {
-        let name = variable(lathe, key, &Located { line: entry.key_line, value: name })?;
+        let name = parse_variable(lathe, key, &Located { line: entry.key_line, value: name })?;
         if !required.contains(&name) {
             return Err(lathe.refuse(key, entry.key_line, "must be among `required_secret_envvars`"));
         }
-        Ok((name, hosts(lathe, key, &lathe.texts_of(key, entry.node)?)?))
+        Ok((name, parse_hosts(lathe, key, &lathe.read_texts(key, entry.node)?)?))
     };
     table.into_entries().map(one).collect()
 }
@@ -270,19 +273,19 @@ fn secret_hosts(lathe: &mut Fields, required: &[EnvvarName]) -> Result<BTreeMap<
 mod tests {
     use super::*;
 
-    pub(super) fn parsed(text: &str) -> Result<Manifest, Error> {
+    pub(super) fn parse(text: &str) -> Result<Manifest, Error> {
         let files = BTreeMap::from([("pyproject.toml".to_owned(), text.into())]);
-        Manifest::read(&Documents::parsed_here(&files)?, &files)
+        Manifest::read(&Documents::parse_here(&files)?, &files)
     }
 
-    pub(super) fn refused(text: &str, expected: &str) {
-        let error = parsed(text).expect_err(text).to_string();
+    pub(super) fn assert_refused(text: &str, expected: &str) {
+        let error = parse(text).expect_err(text).to_string();
         assert!(error.contains(expected), "{error:?} does not contain {expected:?}");
     }
 
     #[test]
     fn missing_keys_have_defaults() {
-        let manifest = parsed("[project]\nname = 'weather'\n").unwrap();
+        let manifest = parse("[project]\nname = 'weather'\n").unwrap();
         assert_eq!(manifest.entry_point, "tool:run_tool");
         assert_eq!(manifest.input_schema, None);
         assert_eq!(manifest.timeout_ms, None);
@@ -291,7 +294,7 @@ mod tests {
 
     #[test]
     fn every_key_is_read() {
-        let manifest = parsed(
+        let manifest = parse(
             "[project]\nname='w'\ndependencies=['attrs']\n[tool.lathe]\nentry_point='a.b:run'\n\
               input_schema='schemas/in.json'\nrequired_envvars=['REGION']\nrequired_secret_envvars=['KEY']\n\
               allowed_hosts=['API.example.com']\ntimeout_seconds=1.5\nmemory_mb=64\ntape=false\n\
@@ -324,48 +327,57 @@ mod tests {
     #[test]
     fn answers_are_recorded_where_the_author_wants_it_and_runs_are_kept() {
         let lathe = |lines: &str| format!("[project]\nname='w'\n[tool.lathe]\n{lines}");
-        let wanted = |lines: &str| parsed(&lathe(lines)).unwrap().recorded_answers;
+        let wanted = |lines: &str| parse(&lathe(lines)).unwrap().recorded_answers;
         assert!(wanted("recorded_answers = true") && wanted("tape = true\nrecorded_answers = true"));
         assert!(!wanted("recorded_answers = false\ntape = false"));
         let both = lathe("tape = false\nrecorded_answers = true");
-        refused(&both, "pyproject.toml:5: tool.lathe.recorded_answers must not be true with `tape = false`");
+        assert_refused(&both, "pyproject.toml:5: tool.lathe.recorded_answers must not be true with `tape = false`");
         for wrong in ["'yes'", "1", "[]"] {
-            refused(&lathe(&format!("\nrecorded_answers = {wrong}\n")), "pyproject.toml:5: ");
+            assert_refused(&lathe(&format!("\nrecorded_answers = {wrong}\n")), "pyproject.toml:5: ");
         }
     }
 
     #[test]
     fn a_secret_with_hosts_is_one_that_the_version_requires() {
         let text = "[project]\nname='w'\n[tool.lathe]\nrequired_secret_envvars=['KEY']\n[tool.lathe.secret_hosts]\n";
-        let manifest = parsed(&format!("{text}KEY = ['API.example.com']\n")).unwrap();
+        let manifest = parse(&format!("{text}KEY = ['API.example.com']\n")).unwrap();
         assert_eq!(manifest.secret_hosts[&EnvvarName::parse("KEY").unwrap()], ["api.example.com"]);
-        refused(&format!("{text}OTHER = ['api.example.com']\n"), "pyproject.toml:6: tool.lathe.secret_hosts");
-        refused(&format!("{text}KEY = ['*']\n"), "must name hosts");
-        refused("[project]\nname='w'\n[tool.lathe]\nallowed_hosts=['*.com']\n", "pyproject.toml:4: ");
+        assert_refused(&format!("{text}OTHER = ['api.example.com']\n"), "pyproject.toml:6: tool.lathe.secret_hosts");
+        assert_refused(&format!("{text}KEY = ['*']\n"), "must name hosts");
+        assert_refused("[project]\nname='w'\n[tool.lathe]\nallowed_hosts=['*.com']\n", "pyproject.toml:4: ");
     }
 
     #[test]
     fn refusals_name_file_line_and_key() {
-        refused("[project]\nname = 'w'\n[tool.lathe]\nentrypoint = 'x'\n", "pyproject.toml:4: ");
-        refused("[project]\nname = 'w'\n[tool.lathe]\nentrypoint = 'x'\n", "entrypoint");
-        refused(
+        assert_refused("[project]\nname = 'w'\n[tool.lathe]\nentrypoint = 'x'\n", "pyproject.toml:4: ");
+        assert_refused("[project]\nname = 'w'\n[tool.lathe]\nentrypoint = 'x'\n", "entrypoint");
+        assert_refused(
             "[project]\nname = 'w'\n\n[tool.lathe]\nentry_point = 'x'\n",
             "pyproject.toml:5: tool.lathe.entry_point",
         );
-        refused("[project]\nname = 'w'\n[tool.lathe]\nmemory_mb = 0\n", "memory_mb must be between 1 and 256");
+        assert_refused("[project]\nname = 'w'\n[tool.lathe]\nmemory_mb = 0\n", "memory_mb must be between 1 and 256");
         for beyond in ["memory_mb = 257", "memory_mb = 1024", "timeout_seconds = 301", "timeout_seconds = 0.0015"] {
-            refused(&format!("[project]\nname = 'w'\n[tool.lathe]\n{beyond}\n"), "pyproject.toml:4: tool.lathe.");
+            assert_refused(
+                &format!("[project]\nname = 'w'\n[tool.lathe]\n{beyond}\n"),
+                "pyproject.toml:4: tool.lathe.",
+            );
         }
         let text = "memory_mb is text; write the number 128 without quotes, between 1 and 256";
-        refused("[project]\nname = 'w'\n[tool.lathe]\nmemory_mb = '128'\n", text);
-        refused("[project]\nname = 'w'\n[tool.lathe]\ntimeout_seconds = '3'\n", "write the number 3 without quotes");
-        refused("[project]\nname = 'w'\n[tool.lathe]\nrequired_envvars = ['lower']\n", "required_envvars");
-        refused("[project]\nname = 'w'\n[tool.lathe]\ninput_schema = '../x'\n", "input_schema");
-        refused("[project]\nname = 'w'\n[tool.lathe.limits]\ncpu_seconds = 0\n", "tool.lathe.limits.cpu_seconds");
-        refused("[project]\nname = 'w'\n[tool.lathe.limits]\nhandels = 1\n", "pyproject.toml:4: ");
-        refused("[project]\nname = 'w'\n[tool.lathe]\ntimeout_seconds = 0.0001\n", "at least 0.001");
-        refused("[project\n", "pyproject.toml:1");
-        refused("[tool.lathe]\n", "project.name");
-        refused("[project]\nname = 'w'\n[tool.lathe]\ntimeout_seconds = 'soon'\n", "pyproject.toml:4");
+        assert_refused("[project]\nname = 'w'\n[tool.lathe]\nmemory_mb = '128'\n", text);
+        assert_refused(
+            "[project]\nname = 'w'\n[tool.lathe]\ntimeout_seconds = '3'\n",
+            "write the number 3 without quotes",
+        );
+        assert_refused("[project]\nname = 'w'\n[tool.lathe]\nrequired_envvars = ['lower']\n", "required_envvars");
+        assert_refused("[project]\nname = 'w'\n[tool.lathe]\ninput_schema = '../x'\n", "input_schema");
+        assert_refused(
+            "[project]\nname = 'w'\n[tool.lathe.limits]\ncpu_seconds = 0\n",
+            "tool.lathe.limits.cpu_seconds",
+        );
+        assert_refused("[project]\nname = 'w'\n[tool.lathe.limits]\nhandels = 1\n", "pyproject.toml:4: ");
+        assert_refused("[project]\nname = 'w'\n[tool.lathe]\ntimeout_seconds = 0.0001\n", "at least 0.001");
+        assert_refused("[project\n", "pyproject.toml:1");
+        assert_refused("[tool.lathe]\n", "project.name");
+        assert_refused("[project]\nname = 'w'\n[tool.lathe]\ntimeout_seconds = 'soon'\n", "pyproject.toml:4");
     }
 }

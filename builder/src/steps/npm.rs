@@ -24,7 +24,7 @@ use crate::blocking::blocking;
 use crate::decoded_text::decode_text;
 use crate::error::{Error, Location};
 use crate::progress::BuildProgress;
-use crate::text::shown;
+use crate::text::show;
 
 const STAGE: &str = "dependencies";
 const PROJECT_FILE: &str = "package.json";
@@ -78,7 +78,7 @@ impl NpmPackages {
         left_out.into_iter().for_each(|line| progress.line(line));
         for locked in needed {
             progress.line(format!("package {}@{}", locked.name, locked.version));
-            let files = self.package(&locked).await?;
+            let files = self.fetch_package(&locked).await?;
             bytes += files.iter().map(|file| file.contents.len()).sum::<usize>();
             if bytes > TOTAL_BYTES_MAX {
                 let message = format!("makes the dependencies larger than {TOTAL_BYTES_MAX} bytes");
@@ -91,8 +91,8 @@ impl NpmPackages {
         Ok((packages, sources))
     }
 
-    async fn package(&self, locked: &Locked) -> Result<Vec<SourceFile>, Error> {
-        let archive = self.registry.archive(&PinnedArchive::from(locked)).await;
+    async fn fetch_package(&self, locked: &Locked) -> Result<Vec<SourceFile>, Error> {
+        let archive = self.registry.fetch_archive(&PinnedArchive::from(locked)).await;
         let archive = archive.map_err(|error| error.at(Location::line(lock::FILE, locked.line)))?;
         let (name, version) = (locked.name.clone(), locked.version.clone());
         let refused = |reason: String| refuse("archive", locked, &format!("is refused: {reason}"));
@@ -129,7 +129,7 @@ impl Identity {
             return Err(format!("its package.json has more than {PROJECT_FILE_BYTES_MAX} bytes"));
         }
         let own = Self::read(&file.contents)?;
-        if own == *self { Ok(()) } else { Err(format!("it holds {}@{}", shown(&own.name), shown(&own.version))) }
+        if own == *self { Ok(()) } else { Err(format!("it holds {}@{}", show(&own.name), show(&own.version))) }
     }
 }
 

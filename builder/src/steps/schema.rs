@@ -44,7 +44,7 @@ pub fn parse_derived(text: &str) -> Result<Value, Error> {
 ///
 /// # Errors
 /// When it is not the schema of an object.
-pub fn of_api(name: &ApiName, schema: Value) -> Result<Value, Error> {
+pub fn check_api(name: &ApiName, schema: Value) -> Result<Value, Error> {
     check_schema(schema).map_err(|problem| Error::failed(STAGE, INPUT, format!("{name}: {problem}")))
 }
 
@@ -61,7 +61,7 @@ pub fn combine_schema(schema: Value) -> Result<Value, Error> {
 ///
 /// # Errors
 /// When they are too large.
-pub fn outputs_together<'s>(schemas: impl Iterator<Item = &'s Value>) -> Result<(), Error> {
+pub fn check_outputs_together<'s>(schemas: impl Iterator<Item = &'s Value>) -> Result<(), Error> {
     let bytes: usize = schemas.map(|schema| schema.to_string().len()).sum();
     if bytes <= SCHEMA_BYTES_MAX {
         return Ok(());
@@ -74,12 +74,12 @@ fn check_schema(schema: Value) -> Result<Value, String> {
     if schema.to_string().len() > SCHEMA_BYTES_MAX {
         return Err(format!("a schema is at most {SCHEMA_BYTES_MAX} bytes"));
     }
-    within_bounds(&schema)?;
+    check_bounds(&schema)?;
     let schema = bound_integers(schema);
     InputSchema::compile(&schema).map(|_| schema)
 }
 
-fn within_bounds(schema: &Value) -> Result<(), String> {
+fn check_bounds(schema: &Value) -> Result<(), String> {
     if !schema.is_object() {
         return Err("a schema is a JSON object".into());
     }
@@ -91,16 +91,16 @@ fn within_bounds(schema: &Value) -> Result<(), String> {
         ));
     }
     // The text was read with a bound of its own, so that this does not go deeper.
-    match levels(schema) {
+    match count_levels(schema) {
         deep if deep > LEVELS_MAX => Err(format!("the schema is nested more than {LEVELS_MAX} levels deep")),
         _ => Ok(()),
     }
 }
 
-fn levels(value: &Value) -> usize {
+fn count_levels(value: &Value) -> usize {
     match value {
-        Value::Array(items) => 1 + items.iter().map(levels).max().unwrap_or_default(),
-        Value::Object(fields) => 1 + fields.values().map(levels).max().unwrap_or_default(),
+        Value::Array(items) => 1 + items.iter().map(count_levels).max().unwrap_or_default(),
+        Value::Object(fields) => 1 + fields.values().map(count_levels).max().unwrap_or_default(),
         _ => 0,
     }
 }
@@ -137,7 +137,7 @@ fn parse(bytes: &[u8], location: Location, check: &'static str) -> Result<Value,
         let line = u32::try_from(error.line()).ok().filter(|line| *line > 0);
         Error::failed(STAGE, check, error.to_string()).at(Location { line, ..location.clone() })
     })?;
-    within_bounds(&schema).map_err(&refuse)?;
+    check_bounds(&schema).map_err(&refuse)?;
     let schema = bound_integers(schema);
     InputSchema::compile(&schema).map_err(refuse)?;
     Ok(schema)

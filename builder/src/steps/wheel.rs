@@ -9,7 +9,7 @@ use zip::ZipArchive;
 
 use crate::text::quote;
 pub use identity::Identity;
-use identity::{head, is_metadata};
+use identity::{is_metadata, read_head};
 
 /// Files of one wheel; the largest pure packages have a few thousand.
 const FILES_MAX: usize = 10_000;
@@ -64,7 +64,7 @@ pub fn unpack(wheel: Vec<u8>) -> Result<Wheel, String> {
                 return Err("it holds the metadata of several packages".into());
             }
             let path = entry.name().to_owned();
-            let head = head(entry)?;
+            let head = read_head(entry)?;
             identity = Some(Identity::read(&head)?);
             files.push(SourceFile { path, contents: head.into_bytes() });
             continue;

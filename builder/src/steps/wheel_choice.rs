@@ -14,7 +14,7 @@ const PLATFORMS: [&str; 6] = ["manylinux", "musllinux", "linux", "macosx", "win"
 const PROCESSOR: &str = "x86_64";
 
 /// The best wheel of these files.
-pub fn best<'f>(files: &[&'f File]) -> Option<&'f File> {
+pub fn choose_best<'f>(files: &[&'f File]) -> Option<&'f File> {
     files
         .iter()
         .filter_map(|file| Some((rank(&file.filename)?, *file)))
@@ -38,13 +38,13 @@ fn rank(filename: &str) -> Option<impl Ord + use<>> {
 mod tests {
     use super::*;
 
-    fn chosen(names: &[&str]) -> Option<String> {
+    fn choose_name(names: &[&str]) -> Option<String> {
         let file = |name: &&str| File { filename: (*name).into(), url: String::new(), sha256: None, size: None };
         let files: Vec<_> = names.iter().map(file).collect();
         let forwards: Vec<_> = files.iter().collect();
         let backwards: Vec<_> = files.iter().rev().collect();
-        assert_eq!(best(&forwards), best(&backwards));
-        best(&forwards).map(|file| file.filename.clone())
+        assert_eq!(choose_best(&forwards), choose_best(&backwards));
+        choose_best(&forwards).map(|file| file.filename.clone())
     }
 
     #[test]
@@ -67,8 +67,8 @@ mod tests {
             (4, "p-1-cp314-cp314-macosx_11_0_arm64.whl"),
             (2, "p-1-cp313-cp313-manylinux_2_17_x86_64.whl"),
         ] {
-            assert_eq!(chosen(&names[..count]).as_deref(), Some(expected));
+            assert_eq!(choose_name(&names[..count]).as_deref(), Some(expected));
         }
-        assert_eq!(chosen(&names[..1]), None);
+        assert_eq!(choose_name(&names[..1]), None);
     }
 }

@@ -32,12 +32,12 @@ impl PinnedPackages {
     pub async fn of(project: &Project<'_>) -> Result<Self, Error> {
         let file = |name: &str| project.files.get(name).cloned();
         let (packages, program) = match project.manifest.language {
-            Language::Python => (parse_packages(file(wheels::FILE), of_python).await?, None),
+            Language::Python => (parse_packages(file(wheels::FILE), list_python).await?, None),
             Language::JavaScript => {
                 let project_file = file(PROJECT_FILE).unwrap_or_default();
-                (parse_packages(file(npm::FILE), move |lock| of_npm(lock, &project_file)).await?, Some("esbuild"))
+                (parse_packages(file(npm::FILE), move |lock| list_npm(lock, &project_file)).await?, Some("esbuild"))
             }
-            Language::Rust => (of_cargo(crates::read(project.documents)?.pinned), Some("rust")),
+            Language::Rust => (list_cargo(crates::read(project.documents)?.pinned), Some("rust")),
         };
         Ok(Self { packages, program })
     }
@@ -62,7 +62,7 @@ async fn parse_packages(
     blocking(move || parse(&lock)).await?
 }
 
-fn of_python(lock: &[u8]) -> Result<Vec<Vec<Package>>, Error> {
+fn list_python(lock: &[u8]) -> Result<Vec<Vec<Package>>, Error> {
     let allowed = |pinned: wheels::Pinned| {
         let (name, version) = (pinned.name, pinned.version.to_string());
         let hashes = pinned.hashes.iter().map(|digest| Some(Hash::sha256(digest.to_hex())));
@@ -71,11 +71,11 @@ fn of_python(lock: &[u8]) -> Result<Vec<Vec<Package>>, Error> {
     Ok(wheels::parse(lock)?.into_iter().map(allowed).collect())
 }
 
-fn of_npm(lock: &[u8], project_file: &[u8]) -> Result<Vec<Vec<Package>>, Error> {
+fn list_npm(lock: &[u8], project_file: &[u8]) -> Result<Vec<Vec<Package>>, Error> {
     Ok(npm::parse(lock, project_file)?.into_iter().map(|locked| vec![Package::from(locked)]).collect())
 }
 
-fn of_cargo(pinned: Vec<crates::Pinned>) -> Vec<Vec<Package>> {
+fn list_cargo(pinned: Vec<crates::Pinned>) -> Vec<Vec<Package>> {
     pinned.into_iter().map(|pinned| vec![Package::from(pinned)]).collect()
 }
 
@@ -127,11 +127,11 @@ mod tests {
     fn lock_files_pin_name_version_and_hash() {
         let hash = "0123456789abcdef".repeat(4);
         let lock = format!("Six==1.0 --hash=sha256:{hash}\ncolorama==1 ; os_name == 'nt' --hash=sha256:{hash}\n");
-        assert_eq!(of_python(lock.as_bytes()).unwrap(), [[package("pypi", "six", &hash)]]);
-        assert!(of_python(b"six\n").is_err());
+        assert_eq!(list_python(lock.as_bytes()).unwrap(), [[package("pypi", "six", &hash)]]);
+        assert!(list_python(b"six\n").is_err());
         let digest = Digest::of(b"crate");
         let pinned = crates::Pinned { name: "serde".into(), version: "1.0".into(), checksum: digest, line: 1 };
-        assert_eq!(of_cargo(vec![pinned]), [[package("cargo", "serde", &digest.to_hex())]]);
+        assert_eq!(list_cargo(vec![pinned]), [[package("cargo", "serde", &digest.to_hex())]]);
     }
 
     #[test]
@@ -146,7 +146,7 @@ mod tests {
             entry(r#", "dev": true"#),
             entry(r#", "optional": true"#),
         );
-        let pinned = of_npm(lock.as_bytes(), br#"{"dependencies": {"a": "1"}}"#).unwrap();
+        let pinned = list_npm(lock.as_bytes(), br#"{"dependencies": {"a": "1"}}"#).unwrap();
         let hash = Some(Hash::sha512("0".repeat(128)));
         let package = |name: &str| Package { hash: hash.clone(), ..package("npm", name, "") };
         assert_eq!(pinned, [[package("real")], [package("b")]]);

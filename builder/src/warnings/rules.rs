@@ -3,7 +3,7 @@
 use registry::InterventionRule;
 use serde_json::Value;
 
-use crate::text::shown;
+use crate::text::show;
 
 /// Finds rules about arguments that the input schema does not have, and about values that it refuses.
 pub fn find(rules: &[InterventionRule], input_schema: &Value) -> Vec<String> {
@@ -15,11 +15,11 @@ pub fn find(rules: &[InterventionRule], input_schema: &Value) -> Vec<String> {
     let mut found = Vec::new();
     for (number, rule) in rules.iter().enumerate() {
         for (argument, schema) in &rule.when {
-            let place = format!("intervention_rules[{number}].when.{}", shown(argument));
+            let place = format!("intervention_rules[{number}].when.{}", show(argument));
             match properties.get(argument) {
                 None if is_open => {}
                 None => {
-                    let known: Vec<_> = properties.keys().take(10).map(|name| shown(name)).collect();
+                    let known: Vec<_> = properties.keys().take(10).map(|name| show(name)).collect();
                     let known = known.join(", ");
                     found.push(format!("{place}: the input schema does not list the argument; it lists: {known}"));
                 }
@@ -35,11 +35,11 @@ pub fn find(rules: &[InterventionRule], input_schema: &Value) -> Vec<String> {
 
 /// Whether two schemas list values of which none is in both lists.
 fn excludes(declared: &Value, asked: &Value) -> bool {
-    let (Some(declared), Some(asked)) = (values(declared), values(asked)) else { return false };
+    let (Some(declared), Some(asked)) = (list_values(declared), list_values(asked)) else { return false };
     !asked.iter().any(|value| declared.contains(value))
 }
 
-fn values(schema: &Value) -> Option<Vec<&Value>> {
+fn list_values(schema: &Value) -> Option<Vec<&Value>> {
     match (schema.get("const"), schema["enum"].as_array()) {
         (Some(value), _) => Some(vec![value]),
         (None, Some(values)) => Some(values.iter().collect()),

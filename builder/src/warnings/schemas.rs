@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
-use crate::text::{quote, shown};
+use crate::text::{quote, show};
 
 /// Names of a list in a warning.
 const NAMED_MAX: usize = 10;
@@ -82,7 +82,7 @@ impl Search<'_> {
             }
         }
         for (name, inner) in fields.get("dependentSchemas").and_then(Value::as_object).into_iter().flatten() {
-            self.visit_same(inner, &format!("{place}/dependentSchemas/{}", shown(name)), listed);
+            self.visit_same(inner, &format!("{place}/dependentSchemas/{}", show(name)), listed);
         }
         for keyword in PARTS {
             match fields.get(keyword) {
@@ -96,7 +96,7 @@ impl Search<'_> {
         }
         for keyword in NAMED_PARTS {
             for (name, inner) in fields.get(keyword).and_then(Value::as_object).into_iter().flatten() {
-                self.visit(inner, &format!("{place}/{keyword}/{}", shown(name)));
+                self.visit(inner, &format!("{place}/{keyword}/{}", show(name)));
             }
         }
     }
@@ -217,7 +217,7 @@ mod tests {
 
     use super::*;
 
-    fn found(schema: &Value) -> String {
+    fn find_text(schema: &Value) -> String {
         find("the schema", schema).join("\n")
     }
 
@@ -235,7 +235,7 @@ mod tests {
             json!({"properties": {"a": {}}, "anyOf": [{"properties": {"b": {}}, "required": ["a", "b"]}, {"required": ["a"]}]}),
             json!({"properties": {"n": {"type": "integer", "enum": [1, 2.0], "minimum": 1, "maximum": 1}}}),
         ] {
-            assert_eq!(found(&schema), "", "{schema}");
+            assert_eq!(find_text(&schema), "", "{schema}");
         }
     }
 
@@ -260,7 +260,7 @@ mod tests {
             (json!({"type": "string", "default": 1}), "refuses its own `default`"),
             (json!({"minLength": 3, "maxLength": 2}), "its `minLength` 3 is above its `maxLength` 2"),
         ] {
-            assert!(found(&schema).contains(words), "{schema}: {}", found(&schema));
+            assert!(find_text(&schema).contains(words), "{schema}: {}", find_text(&schema));
         }
     }
 }

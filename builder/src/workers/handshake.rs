@@ -79,7 +79,7 @@ impl Hello {
     }
 
     /// The reason why a worker with this message cannot work for this server.
-    pub fn mismatch(&self, program: &Digest) -> Option<String> {
+    pub fn find_mismatch(&self, program: &Digest) -> Option<String> {
         if self.protocol != PROTOCOL {
             let (theirs, ours) = (self.protocol, PROTOCOL);
             return Some(format!(
@@ -141,10 +141,10 @@ mod tests {
     fn only_a_worker_with_the_same_program_is_accepted() {
         let (ours, other) = (Digest::of(b"ours"), Digest::of(b"other"));
         let hello = Hello::new(Role::Worker, &ours);
-        assert_eq!(hello.mismatch(&ours), None);
-        assert!(hello.mismatch(&other).unwrap().contains("program file differs"));
+        assert_eq!(hello.find_mismatch(&ours), None);
+        assert!(hello.find_mismatch(&other).unwrap().contains("program file differs"));
         let later = Hello { protocol: PROTOCOL + 1, ..hello };
-        assert!(later.mismatch(&ours).unwrap().contains(&format!("version {} of the protocol", PROTOCOL + 1)));
+        assert!(later.find_mismatch(&ours).unwrap().contains(&format!("version {} of the protocol", PROTOCOL + 1)));
     }
 
     /// Another release may add fields.

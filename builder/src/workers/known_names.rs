@@ -37,17 +37,17 @@ mod tests {
 
     use super::*;
 
-    fn sources(directory: &Path, found: &mut Vec<String>) {
+    fn collect_sources(directory: &Path, found: &mut Vec<String>) {
         for entry in fs::read_dir(directory).unwrap().flatten() {
             match entry.path() {
-                path if path.is_dir() => sources(&path, found),
+                path if path.is_dir() => collect_sources(&path, found),
                 path => found.push(fs::read_to_string(path).unwrap()),
             }
         }
     }
 
     /// The quoted text after each occurrence of `before`.
-    fn quoted_after<'t>(text: &'t str, before: &str) -> Vec<&'t str> {
+    fn list_quoted_after<'t>(text: &'t str, before: &str) -> Vec<&'t str> {
         text.split(before).skip(1).filter_map(|rest| rest.split('"').next()).collect()
     }
 
@@ -56,18 +56,18 @@ mod tests {
     fn every_name_in_the_sources_is_known() {
         let mut texts = Vec::new();
         for directory in ["toolchain", "steps", "attestation"] {
-            sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src").join(directory), &mut texts);
+            collect_sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src").join(directory), &mut texts);
         }
         let mut seen = 0;
         for (before, names) in [
-            ("progress.step(\"", STEPS),
+            ("progress.run_step(\"", STEPS),
             ("const STAGE: &str = \"", STEPS),
             ("Error::failed(\"", STEPS),
             ("Self { kind: \"", PACKAGE_KINDS),
             ("Package { kind: \"", PACKAGE_KINDS),
             ("Self { algorithm: \"", HASH_ALGORITHMS),
         ] {
-            for name in texts.iter().flat_map(|text| quoted_after(text, before)) {
+            for name in texts.iter().flat_map(|text| list_quoted_after(text, before)) {
                 assert!(names.contains(&name), "{before}{name}");
                 seen += 1;
             }

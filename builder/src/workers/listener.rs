@@ -113,7 +113,7 @@ impl Acceptor {
         };
         if hello.role == Role::Worker {
             let program = self.endpoint.digest().await.map_err(|error| HandshakeError::Failed(error.to_string()))?;
-            if let Some(reason) = hello.mismatch(&program) {
+            if let Some(reason) = hello.find_mismatch(&program) {
                 return refuse(channel, reason).await;
             }
         }

@@ -178,7 +178,7 @@ impl Pool {
         ConnectedWorker(self.clone())
     }
 
-    pub fn busy(&self) -> BusyWorker<'_> {
+    pub fn mark_busy(&self) -> BusyWorker<'_> {
         self.change(|state| state.busy += 1);
         BusyWorker(self)
     }
@@ -192,7 +192,7 @@ impl Pool {
     fn change(&self, change: impl FnOnce(&mut PoolState)) {
         let mut state = self.state.lock();
         change(&mut state);
-        metrics::workers(state.connected);
+        metrics::record_workers(state.connected);
         drop(state);
         self.changed.notify_waiters();
     }

@@ -109,7 +109,7 @@ impl Job {
     ///
     /// # Errors
     /// When the job is larger than any project.
-    pub fn bytes(&self) -> Result<Vec<u8>, Error> {
+    pub fn encode(&self) -> Result<Vec<u8>, Error> {
         let job = postcard::to_allocvec(self).map_err(Error::internal)?;
         if job.len() > JOB_BYTES_MAX {
             Err(Error::internal("the project is larger than any accepted project"))

@@ -86,7 +86,7 @@ impl Session<'_> {
                 assignment = next_job => assignment,
             };
             let Ok(assignment) = assignment else { return SessionEnd::Left };
-            let _busy = pool.busy();
+            let _busy = pool.mark_busy();
             if let Err(end) = self.work(assignment).await {
                 return end;
             }
@@ -116,13 +116,13 @@ impl Session<'_> {
 
     /// Sends a job, passes on its reports, and returns its outcome.
     async fn exchange(&mut self, job: &[u8], progress: &BuildProgress) -> Result<Exchanged, SessionEnd> {
-        let mut message = self.first_message(job).await?;
+        let mut message = self.receive_first(job).await?;
         let mut budget = ReportBudget::default();
         loop {
             match message {
                 FromWorker::Report(report) => progress.report(budget.count(report.try_into()?)?),
                 FromWorker::Output(made) => {
-                    let bytes = self.bytes_of(&made).await?;
+                    let bytes = self.receive_bytes(&made).await?;
                     let (rejected, rejection) = oneshot::channel();
                     return Ok((JobOutcome::Output(made, bytes, rejected), Some(rejection)));
                 }
@@ -130,37 +130,37 @@ impl Session<'_> {
                 FromWorker::Leaves if budget.reports == 0 => return Err(SessionEnd::Left),
                 FromWorker::Leaves => return Err(ProtocolViolation("it left during a job".into()).into()),
             }
-            message = self.message().await?;
+            message = self.receive_message().await?;
         }
     }
 
-    async fn first_message(&mut self, job: &[u8]) -> Result<FromWorker, SessionEnd> {
+    async fn receive_first(&mut self, job: &[u8]) -> Result<FromWorker, SessionEnd> {
         let timeout: Duration = self.pool.timeouts.start;
         let first = async {
             // A worker that does not receive the whole job has not started it.
             self.channel.send(job).await.map_err(|_| SessionEnd::Left)?;
-            self.message().await
+            self.receive_message().await
         };
         let first = tokio::time::timeout(timeout, first).await;
         first.map_err(|_| SessionEnd::Died(format!("it did not start the job within {} s", timeout.as_secs())))?
     }
 
-    async fn message(&mut self) -> Result<FromWorker, SessionEnd> {
+    async fn receive_message(&mut self) -> Result<FromWorker, SessionEnd> {
         let frame = self.channel.receive(MESSAGE_BYTES_MAX).await?;
         let frame = frame.ok_or_else(|| SessionEnd::Died("its process ended".into()))?;
         Ok(FromWorker::read(&frame)?)
     }
 
     /// The frames after [`FromWorker::Output`].
-    async fn bytes_of(&mut self, made: &OutputMessage) -> Result<Bytes, SessionEnd> {
+    async fn receive_bytes(&mut self, made: &OutputMessage) -> Result<Bytes, SessionEnd> {
         let snapshot = match made.kind {
-            Kind::Bundle { has_snapshot: true, .. } => Some(self.frame(SNAPSHOT_BYTES_MAX).await?),
+            Kind::Bundle { has_snapshot: true, .. } => Some(self.receive_frame(SNAPSHOT_BYTES_MAX).await?),
             Kind::Bundle { .. } | Kind::Component => None,
         };
-        Ok(Bytes { snapshot, artifact: self.frame(BLOB_BYTES_MAX).await? })
+        Ok(Bytes { snapshot, artifact: self.receive_frame(BLOB_BYTES_MAX).await? })
     }
 
-    async fn frame(&mut self, bytes_max: usize) -> Result<Vec<u8>, SessionEnd> {
+    async fn receive_frame(&mut self, bytes_max: usize) -> Result<Vec<u8>, SessionEnd> {
         let frame = self.channel.receive(bytes_max).await?;
         frame.ok_or_else(|| SessionEnd::Died("it ended before it had sent the component".into()))
     }

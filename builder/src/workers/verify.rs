@@ -59,12 +59,12 @@ impl Verifier<'_> {
         let artifact = match (kind, shipped) {
             (Kind::Component, None) => inspect_component(bytes.artifact).await?,
             (Kind::Bundle { image: named, .. }, Some(shipped)) => {
-                let image = self.images.image(self.language).await?;
+                let image = self.images.unpack_image(self.language).await?;
                 if image.digest != Digest::from_bytes(named) {
                     let named = Digest::from_bytes(named);
                     return Err(ProtocolViolation(format!("it built a bundle for the image {named}")).into());
                 }
-                self.bundle(&image, shipped, bytes).await?
+                self.verify_bundle(&image, shipped, bytes).await?
             }
             _ => return Err(ProtocolViolation("it built a component of another language".into()).into()),
         };
@@ -79,7 +79,12 @@ impl Verifier<'_> {
         }
     }
 
-    async fn bundle(&self, image: &Image, shipped: ShippedImage, bytes: Bytes) -> Result<BuiltArtifact, Rejection> {
+    async fn verify_bundle(
+        &self,
+        image: &Image,
+        shipped: ShippedImage,
+        bytes: Bytes,
+    ) -> Result<BuiltArtifact, Rejection> {
         let Bytes { snapshot, artifact: bundle } = bytes;
         if bundle.len() > BUNDLE_BYTES_MAX {
             let message = format!("it built a bundle of {} bytes; the limit is {BUNDLE_BYTES_MAX}", bundle.len());
@@ -89,7 +94,7 @@ impl Verifier<'_> {
             Some(component) => Some(compare_component(component.into(), shipped).await?),
             None => None,
         };
-        self.images.ready(self.language).await?;
+        self.images.prepare(self.language).await?;
         let Some((of_snapshot, component)) = snapshot else { return Ok(BuiltArtifact::of_image(image, bundle)) };
         let bytes = async { Ok::<_, Error>(component.to_vec()) };
         let code = self.images.compiler().ready(&of_snapshot.digest, Maker::Platform, bytes).await?;

@@ -56,5 +56,5 @@ fn answers_of_children() {
 fn metafiles_of_esbuild() {
     let meta = r#"{"inputs": {"index.ts": {"bytes": 1, "imports": [{"path": "a", "kind": "import-statement", "external": true}]},
                    "b.ts": {"imports": []}}, "outputs": {}}"#;
-    Target::new("metafile", &[meta], |bytes| drop(esbuild::packages::imports(bytes))).run();
+    Target::new("metafile", &[meta], |bytes| drop(esbuild::packages::read_imports(bytes))).run();
 }

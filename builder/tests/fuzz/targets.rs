@@ -31,9 +31,9 @@ fn files(name: &str, bytes: &[u8]) -> BTreeMap<String, Vec<u8>> {
 
 fn manifest(name: &str, bytes: &[u8]) {
     let files = files(name, bytes);
-    if let Ok(documents) = Documents::parsed_here(&files) {
+    if let Ok(documents) = Documents::parse_here(&files) {
         drop(Manifest::read(&documents, &files));
-        drop((rust::manifest::library(&documents), rust::lock::read(&documents)));
+        drop((rust::manifest::read_library(&documents), rust::lock::read(&documents)));
     }
 }
 
@@ -109,7 +109,7 @@ fn mock_files() {
 #[test]
 fn check_files() {
     let check = r#"[{"input_parameters": {"a": 1}, "expected_output": "x", "envvars": {"A": "b"}, "mocks": []}]"#;
-    Target::new("checks", &[check], |bytes| drop(CheckFiles::among(&files("checks/a.json", bytes)).read())).run();
+    Target::new("checks", &[check], |bytes| drop(CheckFiles::select(&files("checks/a.json", bytes)).read())).run();
 }
 
 #[test]
@@ -135,7 +135,7 @@ fn messages_of_compilers() {
     Target::new("messages", &[told], |bytes| {
         text(bytes, |text| {
             drop(esbuild::explain_stderr(text));
-            drop(rust::messages::first_error(text));
+            drop(rust::messages::find_first_error(text));
         });
     })
     .run();

@@ -31,7 +31,7 @@ pub(crate) fn write_hook(root: &Path, program: &Path) -> Result<(), Error> {
             .prefix(UNFINISHED_PREFIX)
             .permissions(Permissions::from_mode(HOOK_MODE))
             .tempfile_in(root.join(HOOKS_DIRECTORY))?;
-        file.write_all(&hook_script(program.as_os_str()))?;
+        file.write_all(&build_hook_script(program.as_os_str()))?;
         file.as_file().set_permissions(Permissions::from_mode(HOOK_MODE))?;
         file.as_file().sync_all()?;
         file.persist(hook_path(root))?;
@@ -41,7 +41,7 @@ pub(crate) fn write_hook(root: &Path, program: &Path) -> Result<(), Error> {
 }
 
 /// The hook's script. It lifts git's limit of address space, since the hook's runtime reserves more than it uses.
-fn hook_script(program: &OsStr) -> Vec<u8> {
+fn build_hook_script(program: &OsStr) -> Vec<u8> {
     let quoted = program.as_bytes().split(|byte| *byte == b'\'').collect::<Vec<_>>().join(b"'\\''".as_slice());
     let before = b"#!/bin/sh\nulimit -S -v unlimited 2>/dev/null || :\nexec '".as_slice();
     [before, &quoted, b"' internal pre-receive\n"].concat()
@@ -72,7 +72,7 @@ fn write_first_commit(
 ) -> Result<(), git2::Error> {
     let mut index = Index::new()?;
     for (path, content) in files {
-        index.add(&entry(path, repository.blob(content)?))?;
+        index.add(&build_entry(path, repository.blob(content)?))?;
     }
     let tree = repository.find_tree(index.write_tree_to(repository)?)?;
     let seconds = now.as_milliseconds().div_euclid(1_000);
@@ -81,7 +81,7 @@ fn write_first_commit(
     Ok(())
 }
 
-fn entry(path: &str, id: Oid) -> IndexEntry {
+fn build_entry(path: &str, id: Oid) -> IndexEntry {
     let never = IndexTime::new(0, 0);
     IndexEntry {
         ctime: never,
@@ -118,7 +118,7 @@ mod tests {
 
     #[test]
     fn a_quote_in_the_programs_path_stays_inside_the_word() {
-        let script = String::from_utf8(hook_script(OsStr::new("/o'brien/lathe"))).expect("UTF-8");
+        let script = String::from_utf8(build_hook_script(OsStr::new("/o'brien/lathe"))).expect("UTF-8");
         assert!(script.ends_with("exec '/o'\\''brien/lathe' internal pre-receive\n"), "{script}");
     }
 }

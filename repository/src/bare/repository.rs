@@ -55,13 +55,13 @@ impl Repository {
     }
 
     /// The commit at the tip of a branch, if the branch exists.
-    pub fn branch_tip(&self, branch: &BranchName) -> Result<Option<CommitId>, Error> {
+    pub fn find_branch_tip(&self, branch: &BranchName) -> Result<Option<CommitId>, Error> {
         self.commit_of(&format!("refs/heads/{branch}"))
     }
 
     /// The commit at the tip of a branch, which can be read.
     fn find_readable_tip(&self, branch: &BranchName) -> Result<Option<CommitId>, Error> {
-        let Some(tip) = self.branch_tip(branch)? else { return Ok(None) };
+        let Some(tip) = self.find_branch_tip(branch)? else { return Ok(None) };
         // The branch names the commit, so that it was there.
         let read = self.open()?.odb().and_then(|objects| read_links(&objects, tip.oid()));
         read.map_err(Error::git("read the tip of a branch"))?;

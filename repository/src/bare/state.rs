@@ -6,7 +6,7 @@
 //!   complete and moves the branch in one request, so that no checked object can be deleted in between. A client that
 //!   read the list of refs before a collection sends its objects in a second request, after it. If an object that it
 //!   left out is gone, git refuses the push, and no branch moves.
-//! - **Builds hold the commits that they read** ([`RepositoryState::held`]). The tip of a branch is read and held under
+//! - **Builds hold the commits that they read** ([`RepositoryState::lock_held`]). The tip of a branch is read and held under
 //!   one lock. A collection takes the same lock to make refs for held commits. A commit that was held before has such a
 //!   ref; a commit that is held later is the tip of a branch, which no push moves during the collection.
 //!
@@ -80,7 +80,7 @@ pub(crate) struct CommitHold {
 pub(crate) type HeldCommits<'state> = MutexGuard<'state, HashMap<Oid, usize>>;
 
 impl RepositoryState {
-    pub(crate) fn held(&self) -> HeldCommits<'_> {
+    pub(crate) fn lock_held(&self) -> HeldCommits<'_> {
         self.held.lock()
     }
 
@@ -89,7 +89,7 @@ impl RepositoryState {
         self: &Arc<Self>,
         read: impl FnOnce() -> Result<Option<Oid>, E>,
     ) -> Result<Option<CommitHold>, E> {
-        let mut held = self.held();
+        let mut held = self.lock_held();
         let Some(commit) = read()? else { return Ok(None) };
         *held.entry(commit).or_default() += 1;
         Ok(Some(CommitHold { state: Arc::clone(self), commit }))
@@ -97,39 +97,39 @@ impl RepositoryState {
 
     /// Whether a collection may free space for a push that would exceed the quota.
     pub(crate) fn may_free_space(&self, usage: Usage, bytes_max: u64) -> bool {
-        let Garbage { left, is_rewritten } = *self.garbage();
+        let Garbage { left, is_rewritten } = *self.lock_garbage();
         let has_grown = |left: Usage| usage.bytes >= left.bytes.saturating_add(bytes_max / GROWTH_PARTS);
         is_rewritten || left.is_none_or(has_grown)
     }
 
     /// Whether a push has to wait for a collection although the repository is within its quota.
     pub(crate) fn has_too_many_packs(&self, usage: Usage) -> bool {
-        let left = self.garbage().left.map_or(0, |left| left.packs);
+        let left = self.lock_garbage().left.map_or(0, |left| left.packs);
         usage.packs > left + PUSHED_PACKS_MAX
     }
 
     /// Whether a repository should be collected although it is within its quota.
     pub(crate) fn is_worth_collecting(&self, usage: Usage) -> bool {
-        let Garbage { left, is_rewritten } = *self.garbage();
+        let Garbage { left, is_rewritten } = *self.lock_garbage();
         // This process does not know the collections of an earlier one. A repository of one pack needs none.
         is_rewritten || usage.packs > PACKS_MAX || (left.is_none() && usage.packs > 1)
     }
 
     /// Whether a branch was deleted or rewritten since the last collection of this process.
     pub(crate) fn is_rewritten(&self) -> bool {
-        self.garbage().is_rewritten
+        self.lock_garbage().is_rewritten
     }
 
     pub(crate) fn note_rewrite(&self) {
-        self.garbage().is_rewritten = true;
+        self.lock_garbage().is_rewritten = true;
     }
 
     /// Records a collection, even a failed one, since the next would fail, too.
     pub(crate) fn note_collection(&self, left: Usage) {
-        *self.garbage() = Garbage { left: Some(left), is_rewritten: false };
+        *self.lock_garbage() = Garbage { left: Some(left), is_rewritten: false };
     }
 
-    fn garbage(&self) -> MutexGuard<'_, Garbage> {
+    fn lock_garbage(&self) -> MutexGuard<'_, Garbage> {
         self.garbage.lock()
     }
 }
@@ -142,7 +142,7 @@ impl CommitHold {
 
 impl Drop for CommitHold {
     fn drop(&mut self) {
-        let mut held = self.state.held();
+        let mut held = self.state.lock_held();
         if let Some(count) = held.get_mut(&self.commit) {
             *count -= 1;
             if *count == 0 {
@@ -166,9 +166,9 @@ mod tests {
         let hold = || state.hold(|| Ok::<_, ()>(Some(commit))).expect("read").expect("a commit");
         let (first, second) = (hold(), hold());
         drop(first);
-        assert!(state.held().contains_key(&commit));
+        assert!(state.lock_held().contains_key(&commit));
         drop(second);
-        assert!(state.held().is_empty());
+        assert!(state.lock_held().is_empty());
         assert!(state.hold(|| Ok::<_, ()>(None)).expect("read").is_none());
     }
 

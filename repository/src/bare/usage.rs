@@ -29,10 +29,10 @@ pub(crate) fn measure_bytes(directory: &Path) -> io::Result<u64> {
 
 impl Usage {
     fn add(&mut self, directory: &Path) -> io::Result<()> {
-        let entries = fs::read_dir(directory).map(Some).or_else(none_if_gone)?;
+        let entries = fs::read_dir(directory).map(Some).or_else(ignore_gone)?;
         for entry in entries.into_iter().flatten() {
             let entry = entry?;
-            let Some(metadata) = entry.metadata().map(Some).or_else(none_if_gone)? else { continue };
+            let Some(metadata) = entry.metadata().map(Some).or_else(ignore_gone)? else { continue };
             if metadata.is_dir() {
                 self.add(&entry.path())?;
             } else {
@@ -45,7 +45,7 @@ impl Usage {
 }
 
 /// Ignores a file that has vanished: git removes temporary files at any time.
-fn none_if_gone<T>(error: io::Error) -> io::Result<Option<T>> {
+fn ignore_gone<T>(error: io::Error) -> io::Result<Option<T>> {
     if error.kind() == ErrorKind::NotFound { Ok(None) } else { Err(error) }
 }
 

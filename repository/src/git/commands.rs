@@ -46,7 +46,7 @@ impl GitCommands {
     }
 
     /// `git` with its whole environment, which inherits nothing of the server's but PATH. The caller adds arguments.
-    pub(crate) fn command(&self, repository: &Path, priority: Priority) -> Command {
+    pub(crate) fn build_command(&self, repository: &Path, priority: Priority) -> Command {
         let start = match priority {
             Priority::Normal => NORMAL,
             Priority::Low => LOW_PRIORITY,

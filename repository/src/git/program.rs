@@ -30,7 +30,7 @@ impl GitProgram {
             .map(|directory| directory.join("git"))
             .find(|candidate| candidate.is_absolute() && candidate.is_file())
             .ok_or(Error::GitMissing)?;
-        let found = version_of(&path, search_path)?;
+        let found = read_version(&path, search_path)?;
         if found < GIT_VERSION_MIN {
             return Err(Error::GitTooOld { found });
         }
@@ -53,7 +53,7 @@ impl GitProgram {
     }
 }
 
-fn version_of(path: &Path, search_path: &OsStr) -> Result<GitVersion, Error> {
+fn read_version(path: &Path, search_path: &OsStr) -> Result<GitVersion, Error> {
     let output = Command::new(path)
         .arg("--version")
         .env_clear()

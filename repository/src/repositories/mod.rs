@@ -159,7 +159,7 @@ impl Repositories {
     }
 
     /// The directories of all repositories.
-    pub(crate) fn paths(&self) -> io::Result<Vec<PathBuf>> {
+    pub(crate) fn list_paths(&self) -> io::Result<Vec<PathBuf>> {
         let entries = fs::read_dir(&self.root)?;
         let paths = entries.map(|entry| entry.map(|entry| entry.path()));
         paths.filter(|path| !path.as_ref().is_ok_and(|path| path.extension() != Some(OsStr::new("git")))).collect()
@@ -198,14 +198,14 @@ impl Repositories {
 /// The name of the directory of an organisation's repository.
 #[must_use]
 pub fn repository_directory(organization: &OrganizationId) -> String {
-    format!("{}.git", directory_name(organization.as_str()))
+    format!("{}.git", build_directory_name(organization.as_str()))
 }
 
 /// A safe directory name, unique for each organisation even where file names ignore case.
 ///
 /// Ids in lower case are used as they are. Ids with capitals or a leading punctuation mark get a prefix of `=`, which no id
 /// contains, and a hash.
-fn directory_name(organization: &str) -> String {
+fn build_directory_name(organization: &str) -> String {
     let starts_plainly = organization.starts_with(|first: char| first.is_ascii_alphanumeric());
     if starts_plainly && !organization.bytes().any(|byte| byte.is_ascii_uppercase()) {
         return organization.to_owned();
@@ -220,12 +220,13 @@ mod tests {
 
     #[test]
     fn directory_names_are_safe_and_unique() {
-        assert_eq!(directory_name("acme"), "acme");
-        assert_eq!(directory_name("a.b@c_d-1"), "a.b@c_d-1");
+        assert_eq!(build_directory_name("acme"), "acme");
+        assert_eq!(build_directory_name("a.b@c_d-1"), "a.b@c_d-1");
         let ids = ["acme", "Acme", "ACME", ".", "..", ".git", "-x", "hooks", "@"];
-        let names: std::collections::BTreeSet<_> = ids.iter().map(|id| directory_name(id).to_lowercase()).collect();
+        let names: std::collections::BTreeSet<_> =
+            ids.iter().map(|id| build_directory_name(id).to_lowercase()).collect();
         assert_eq!(names.len(), ids.len());
         assert!(names.iter().all(|name| name.starts_with(|first: char| first.is_ascii_alphanumeric() || first == '=')));
-        assert!(directory_name(&"A".repeat(128)).len() < 200);
+        assert!(build_directory_name(&"A".repeat(128)).len() < 200);
     }
 }

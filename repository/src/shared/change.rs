@@ -79,7 +79,7 @@ impl Change {
 
     /// Records the refs that a push has moved. `is_complete` is false for a push that git did not finish.
     pub(crate) async fn record_push(self, staging: Staging, is_complete: bool) -> Result<(), Error> {
-        let refs = blocking(move || staging.refs()).await?;
+        let refs = blocking(move || staging.read_refs()).await?;
         match refs == self.present.contents.refs {
             true => Ok(()),
             false if is_complete => self.record(refs).await,

@@ -20,7 +20,7 @@ impl Sharing {
     pub(crate) async fn refresh(&self, repository: &Repository) -> Result<bool, Error> {
         match self.records.generation(repository.organization()).await? {
             0 => Ok(false),
-            number if number == generation(repository.tracked()) => Ok(true),
+            number if number == read_generation(repository.tracked()) => Ok(true),
             _ => self.update(repository).await.map(|_| true),
         }
     }
@@ -58,7 +58,7 @@ impl Sharing {
     ) -> Result<(), Error> {
         let _updating = repository.tracked().state.copy.updates.lock().await;
         // Otherwise, a reader has updated the copy meanwhile, or the next one does.
-        if generation(repository.tracked()) == before {
+        if read_generation(repository.tracked()) == before {
             set_refs(repository, after).await?;
         }
         Ok(())
@@ -67,7 +67,7 @@ impl Sharing {
     /// Removes packs that are not part of the present generation, and the leftovers of pushes, unless they may be in use.
     pub(super) async fn tidy(&self, repository: &Repository, present: &RepositoryGeneration) -> Result<(), Error> {
         let _updating = repository.tracked().state.copy.updates.lock().await;
-        if generation(repository.tracked()) == present.number {
+        if read_generation(repository.tracked()) == present.number {
             remove_unused(repository, &present.contents).await?;
         }
         Ok(())
@@ -78,7 +78,7 @@ impl Sharing {
     }
 
     async fn bring_to(&self, wanted: &RepositoryGeneration, repository: &Repository) -> Result<(), Error> {
-        if generation(repository.tracked()) == wanted.number {
+        if read_generation(repository.tracked()) == wanted.number {
             return Ok(());
         }
         let (root, path) = (self.root.clone(), repository.tracked().path.clone());
@@ -94,7 +94,7 @@ impl Sharing {
 
     /// Downloads a pack. Its digest comes from the database, so that its objects are those that a server has inspected.
     async fn fetch(&self, pack: &StoredPack, repository: &Repository) -> Result<(), Error> {
-        let scratch = scratch(&self.root)?;
+        let scratch = create_scratch(&self.root)?;
         let file = scratch.path().join("new.pack");
         if let Err(error) = self.records.download(repository.organization(), pack, &file).await {
             if matches!(error, registry::Error::PackDamaged { .. }) {
@@ -107,13 +107,13 @@ impl Sharing {
 }
 
 /// A directory for unfinished files, which is removed with the value, or at the next start.
-pub(super) fn scratch(root: &Path) -> Result<tempfile::TempDir, Error> {
+pub(super) fn create_scratch(root: &Path) -> Result<tempfile::TempDir, Error> {
     let created = tempfile::Builder::new().prefix(UNFINISHED_PREFIX).tempdir_in(root);
     created.map_err(Error::io("create a temporary directory"))
 }
 
 /// The generation of a copy, and 0 if this process has not compared it yet.
-fn generation(tracked: &TrackedRepository) -> i64 {
+fn read_generation(tracked: &TrackedRepository) -> i64 {
     tracked.state.copy.generation.load(Ordering::SeqCst)
 }
 
@@ -122,7 +122,7 @@ fn create(root: &Path, path: &Path) -> Result<(), Error> {
     if path.is_dir() {
         return Ok(());
     }
-    let scratch = scratch(root)?;
+    let scratch = create_scratch(root)?;
     let made = scratch.path().join("repository");
     complete_repository(&made)?;
     fs::rename(&made, path).map_err(Error::io("put the copy of a repository in place"))
@@ -145,7 +145,7 @@ async fn remove_unused(repository: &Repository, contents: &RepositoryContents) -
         let Ok(_no_push) = tracked.state.pushes.try_write() else { return Ok(()) };
         remove_quarantines(&tracked.path);
         // A build that begins later reads a ref of the present generation.
-        let held = tracked.state.held();
+        let held = tracked.state.lock_held();
         if held.is_empty() {
             packs::remove_others(&tracked.path, &contents).map_err(Error::io("remove packs of a repository"))?;
         }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use registry::{PackFile, RepositoryContents, Timestamp};
 
-use super::copy::scratch;
+use super::copy::create_scratch;
 use super::lease::HeldLease;
 use super::packs::{Packer, Reach};
 use super::{Sharing, refs};
@@ -24,7 +24,7 @@ impl Sharing {
     pub(crate) async fn create(&self, repository: &Repository, first: FirstCommit) -> Result<(), Error> {
         let lease = HeldLease::wait(&self.records, repository).await?;
         if self.records.generation(repository.organization()).await? == 0 {
-            let scratch = scratch(&self.root)?;
+            let scratch = create_scratch(&self.root)?;
             let made = scratch.path().join("repository");
             let at = made.clone();
             blocking(move || write_repository(&at, &first.files, first.time)).await?;
@@ -61,7 +61,7 @@ impl Sharing {
             refs::read(&of).map_err(Error::git("read the refs of a repository"))
         })
         .await?;
-        let scratch = scratch(&self.root)?;
+        let scratch = create_scratch(&self.root)?;
         let packer = Packer { commands: &self.commands, repository: source, directory: scratch.path().to_owned() };
         let commits = refs.values().map(String::as_str).collect();
         let pack = packer.pack(Reach { commits, without: Vec::new() }, Priority::Normal).await?;

@@ -39,7 +39,7 @@ impl HeldLease {
             let turn = repository.tracked().state.copy.changes.clone().lock_owned().await;
             loop {
                 if let Some(lease) = records.acquire(repository.organization()).await? {
-                    return Ok(Self::renewed(records, lease, turn));
+                    return Ok(Self::keep_renewed(records, lease, turn));
                 }
                 sleep(WAIT_POLL).await;
             }
@@ -51,14 +51,14 @@ impl HeldLease {
     pub(super) async fn take(records: &SharedRepositories, repository: &Repository) -> Result<Option<Self>, Error> {
         let Ok(turn) = repository.tracked().state.copy.changes.clone().try_lock_owned() else { return Ok(None) };
         let lease = records.acquire(repository.organization()).await?;
-        Ok(lease.map(|lease| Self::renewed(records, lease, turn)))
+        Ok(lease.map(|lease| Self::keep_renewed(records, lease, turn)))
     }
 
     pub(super) fn lease(&self) -> &RepositoryLease {
         &self.lease
     }
 
-    fn renewed(records: &SharedRepositories, lease: RepositoryLease, turn: OwnedMutexGuard<()>) -> Self {
+    fn keep_renewed(records: &SharedRepositories, lease: RepositoryLease, turn: OwnedMutexGuard<()>) -> Self {
         let renewing = tokio::spawn(renew(records.clone(), lease.clone()));
         Self { records: records.clone(), lease, renewing, turn: Some(turn) }
     }

@@ -48,7 +48,7 @@ impl<'a> Packer<'a> {
 
     /// Packs the objects that some commits reach. `None` when other packs have all of them.
     pub(super) async fn pack(&self, reach: Reach<'_>, priority: Priority) -> Result<Option<NewPack>, Error> {
-        let mut command = self.commands.command(self.repository, priority);
+        let mut command = self.commands.build_command(self.repository, priority);
         command.arg("--git-dir").arg(self.repository).args(PACK).arg(self.directory.join("pack"));
         let commits = reach.commits.iter().map(|commit| format!("{commit}\n"));
         let without = reach.without.iter().map(|commit| format!("^{commit}\n"));
@@ -72,7 +72,7 @@ pub(super) async fn add(
     pack: &StoredPack,
     file: &Path,
 ) -> Result<(), Error> {
-    let mut command = commands.command(repository, Priority::Normal);
+    let mut command = commands.build_command(repository, Priority::Normal);
     command.args(INDEX).arg(file);
     let name = run(command, String::new()).await?;
     if name != pack.name {

@@ -19,7 +19,7 @@ impl Sharing {
     /// Fetches all packs, compares them with their digests, and checks that they have every object that a ref reaches.
     pub(crate) async fn read_back(&self, repository: &Repository) -> Result<RepositoryGeneration, Error> {
         let found = self.update(repository).await?;
-        let mut command = self.commands.command(repository.path(), Priority::Normal);
+        let mut command = self.commands.build_command(repository.path(), Priority::Normal);
         command.arg("--git-dir").arg(repository.path()).args(REACH);
         run(command, String::new()).await?;
         // Later generations have changes of servers.

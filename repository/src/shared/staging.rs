@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
-use super::copy::scratch;
+use super::copy::create_scratch;
 use super::refs::{self, Refs};
 use crate::error::Error;
 
@@ -20,7 +20,7 @@ pub(crate) struct Staging {
 
 impl Staging {
     pub(super) fn create(root: &Path, copy: &Path, refs: &Refs) -> Result<Self, Error> {
-        let directory = scratch(root)?;
+        let directory = create_scratch(root)?;
         let path = directory.path().join("push.git");
         let create = || -> io::Result<()> {
             DirBuilder::new().recursive(true).mode(0o700).create(path.join("refs/heads"))?;
@@ -39,7 +39,7 @@ impl Staging {
     }
 
     /// The refs after the push.
-    pub(super) fn refs(&self) -> Result<Refs, Error> {
+    pub(super) fn read_refs(&self) -> Result<Refs, Error> {
         refs::read(&self.path).map_err(Error::git("read the refs after a push"))
     }
 }

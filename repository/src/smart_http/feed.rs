@@ -117,7 +117,7 @@ mod tests {
         encoder.finish().expect("packed bytes")
     }
 
-    async fn fed(body: &[u8], is_gzip: bool, bytes_max: u64) -> (Vec<u8>, Result<(), Error>) {
+    async fn feed_body(body: &[u8], is_gzip: bool, bytes_max: u64) -> (Vec<u8>, Result<(), Error>) {
         let mut input = Vec::new();
         let result = feed(body, &mut input, BodyForm { is_gzip, bytes_max }).await;
         (input, result)
@@ -127,7 +127,7 @@ mod tests {
     async fn a_body_up_to_its_bound_reaches_git_whole() {
         let body = vec![7; 300_000];
         for (sent, is_gzip) in [(body.clone(), false), (gzip(&body), true)] {
-            let (received, result) = fed(&sent, is_gzip, 300_000).await;
+            let (received, result) = feed_body(&sent, is_gzip, 300_000).await;
             result.expect("fed");
             assert_eq!(received, body);
         }
@@ -137,7 +137,7 @@ mod tests {
     async fn git_receives_no_byte_beyond_the_bound() {
         let body = vec![0; 10_000_000];
         for (sent, is_gzip) in [(body.clone(), false), (gzip(&body), true)] {
-            let (received, result) = fed(&sent, is_gzip, 300_000).await;
+            let (received, result) = feed_body(&sent, is_gzip, 300_000).await;
             assert!(matches!(result, Err(Error::BodyTooLarge { bytes_max: 300_000 })), "{result:?}");
             assert!(received.len() <= 300_000, "{}", received.len());
         }
@@ -157,14 +157,14 @@ mod tests {
     async fn compressed_bytes_without_output_are_counted() {
         // Empty stored blocks: five bytes each, and no output.
         let endless = [&gzip(b"")[..10], &[0, 0, 0, 0xff, 0xff].repeat(100_000)].concat();
-        let (received, result) = fed(&endless, true, 300_000).await;
+        let (received, result) = feed_body(&endless, true, 300_000).await;
         assert!(received.is_empty() && matches!(result, Err(Error::BodyTooLarge { .. })), "{result:?}");
     }
 
     #[tokio::test]
     async fn a_body_that_is_not_gzip_is_refused() {
         for body in [&b"0000"[..], b"", &gzip(b"0000")[..12]] {
-            let (_, result) = fed(body, true, 300_000).await;
+            let (_, result) = feed_body(body, true, 300_000).await;
             assert!(matches!(result, Err(Error::BodyNotGzip { .. })), "{result:?}");
         }
     }

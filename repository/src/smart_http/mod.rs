@@ -50,7 +50,7 @@ pub struct GitServer {
 impl GitServer {
     /// A server for these repositories. No other server may use them, since this removes the leftovers of an earlier one.
     pub fn new(repositories: Repositories, git: GitProgram, limits: GitLimits) -> Result<Self, Error> {
-        for path in repositories.paths().map_err(Error::io("list the repositories"))? {
+        for path in repositories.list_paths().map_err(Error::io("list the repositories"))? {
             remove_quarantines(&path);
             remove_stopped_packs(&path);
             remove_locks(&path);
@@ -79,7 +79,7 @@ impl GitServer {
     ) -> Result<GitResponse, Error> {
         let service = Service::of(&request).ok_or(Error::NotServed)?;
         let repository = self.repositories.find(&request.organization).ok_or(Error::UnknownRepository)?;
-        let form = request.body_form(service)?;
+        let form = request.find_body_form(service)?;
         self.check(&request, service)?;
         let permit = OperationPermit::wait(&self.operations, &request.organization).await?;
         let permit = Arc::new(permit);
@@ -98,7 +98,7 @@ impl GitServer {
             _ => None,
         };
         let call = Call { request: &request, service, form, repository_bytes_max: bytes_max };
-        let command = call.command(&self.commands, repository.path());
+        let command = call.build_command(&self.commands, repository.path());
         let held = HeldResources { permit, push, ended: None };
         let answer = Backend::start(command, repository, held)?.answer(body, form).await?;
         let is_push = matches!(service, Service::Push);
@@ -110,7 +110,7 @@ impl GitServer {
         if let Some(sharing) = self.repositories.sharing() {
             return self.collect_shared(sharing).await;
         }
-        match self.repositories.paths() {
+        match self.repositories.list_paths() {
             Ok(paths) => {
                 let repositories = paths.into_iter().map(|path| self.repositories.track(path)).collect();
                 self.collector.sweep(repositories).await;

@@ -72,9 +72,9 @@ impl Call<'_> {
     ///
     /// git never learns of an encoding, since it receives the inflated body. It learns the length only of a body that is
     /// sent plain.
-    pub(super) fn command(&self, commands: &GitCommands, repository: &Path) -> Command {
+    pub(super) fn build_command(&self, commands: &GitCommands, repository: &Path) -> Command {
         let Self { request, service, form, .. } = self;
-        let mut command = commands.command(repository, Priority::Normal);
+        let mut command = commands.build_command(repository, Priority::Normal);
         command.arg("http-backend").stdin(Stdio::piped());
         command.env("PATH_TRANSLATED", repository.join(service.path()));
         command.env("GIT_HTTP_EXPORT_ALL", "1").env("REMOTE_ADDR", "-");

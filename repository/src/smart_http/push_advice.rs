@@ -220,7 +220,7 @@ mod tests {
     }
 
     /// The answer after it has passed in pieces of a size.
-    fn passed(answer: &[u8], size: usize) -> Vec<u8> {
+    fn pass_in_pieces(answer: &[u8], size: usize) -> Vec<u8> {
         let (mut advice, mut output) = (PushAdvice::new("acme"), Vec::new());
         answer.chunks(size).for_each(|piece| advice.pass(piece, &mut output));
         advice.finish(&mut output);
@@ -260,7 +260,7 @@ mod tests {
             ("", "unpack ok\nng refs/heads/x unknown\n", "Push again"),
         ] {
             let answer = refusal(text, result);
-            let output = passed(&answer, 7);
+            let output = pass_in_pieces(&answer, 7);
             let added = output.strip_prefix(&answer[..answer.len() - 4]).and_then(|rest| rest.strip_suffix(b"0000"));
             let added = String::from_utf8_lossy(added.expect("the answer, a text, and its end"));
             let bytes = usize::from_str_radix(&added[..4], 16).expect("a length");
@@ -277,14 +277,14 @@ mod tests {
             b"zzzz".to_vec(),
             b"00".to_vec(),
         ] {
-            assert_eq!(passed(&answer, 3), answer, "{}", answer.escape_ascii());
+            assert_eq!(pass_in_pieces(&answer, 3), answer, "{}", answer.escape_ascii());
         }
     }
 
     proptest! {
         #[test]
         fn any_bytes_pass_in_pieces_of_any_size(answer: Vec<u8>, size in 1_usize..9) {
-            prop_assert_eq!(passed(&answer, size), passed(&answer, usize::MAX));
+            prop_assert_eq!(pass_in_pieces(&answer, size), pass_in_pieces(&answer, usize::MAX));
         }
     }
 }

@@ -93,7 +93,7 @@ impl GitRequest {
     ///
     /// # Errors
     /// [`Error::UnknownEncoding`] for other encodings.
-    pub(super) fn body_form(&self, service: Service) -> Result<BodyForm, Error> {
+    pub(super) fn find_body_form(&self, service: Service) -> Result<BodyForm, Error> {
         let encoding = self.content_encoding.as_deref().unwrap_or_default().trim().to_ascii_lowercase();
         let is_gzip = match encoding.as_str() {
             "" | "identity" => false,
@@ -157,7 +157,7 @@ mod tests {
         let check = |encoding: Option<&str>, expect: Option<bool>| {
             let request =
                 GitRequest { content_encoding: encoding.map(str::to_owned), ..request("POST", "git-receive-pack", "") };
-            let found = request.body_form(Service::Push).ok().map(|form| form.is_gzip);
+            let found = request.find_body_form(Service::Push).ok().map(|form| form.is_gzip);
             assert_eq!(found, expect, "{encoding:?}");
         };
         check(None, Some(false));
@@ -172,7 +172,7 @@ mod tests {
 
     #[test]
     fn a_fetch_has_a_much_lower_bound_than_a_push() {
-        let bytes_max = |service| request("POST", "", "").body_form(service).expect("a form").bytes_max;
+        let bytes_max = |service| request("POST", "", "").find_body_form(service).expect("a form").bytes_max;
         assert!(bytes_max(Service::Fetch) * 10 < bytes_max(Service::Push));
         assert_eq!(bytes_max(Service::PushReferences), 0);
     }

@@ -70,7 +70,7 @@ impl SharedPush<'_> {
         let Received { file, bytes } = body;
         let request = GitRequest { content_encoding: None, content_length: Some(bytes), ..call.request.clone() };
         let form = BodyForm { is_gzip: false, ..call.form };
-        let command = Call { request: &request, form, ..call }.command(self.commands, staging.path());
+        let command = Call { request: &request, form, ..call }.build_command(self.commands, staging.path());
         let (ended, has_ended) = oneshot::channel();
         let held = HeldResources { permit: Arc::clone(&self.permit), push: None, ended: Some(ended) };
         let answer = Backend::start(command, self.repository.clone(), held)?.answer(file, form).await?;

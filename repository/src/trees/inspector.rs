@@ -95,7 +95,7 @@ impl<'repository> Inspector<'repository> {
         let mut sum = Extent { depth: 1, ..Extent::default() };
         for entry in &tree {
             let name = entry.name_bytes();
-            let below = self.measure_entry(&entry, &mut names, level).map_err(|refusal| refusal.under(name))?;
+            let below = self.measure_entry(&entry, &mut names, level).map_err(|refusal| refusal.with_parent(name))?;
             sum.add(name.len(), below);
             self.check(sum).map_err(TreeRefusal::here)?;
         }

@@ -88,8 +88,8 @@ impl TreeRefusal {
     }
 
     /// The same refusal with its path from the parent directory, which contains `name`.
-    pub(crate) fn under(mut self, name: &[u8]) -> Self {
-        let shown = display_name(name);
+    pub(crate) fn with_parent(mut self, name: &[u8]) -> Self {
+        let shown = show_name(name);
         self.path = if self.path.is_empty() { shown } else { format!("{shown}/{}", self.path) };
         self
     }
@@ -128,7 +128,7 @@ impl SiblingNames {
             return Err(Reason::Twice);
         }
         let is_same_form = fold_case(&String::from_utf8_lossy(&other)) == fold_case(name);
-        let other = display_name(&other);
+        let other = show_name(&other);
         Err(if is_same_form { Reason::CaseCollision { other } } else { Reason::FormCollision { other } })
     }
 }
@@ -178,7 +178,7 @@ fn is_skipped_by_hfs(character: char) -> bool {
 }
 
 /// A name in messages, which people read in a terminal.
-fn display_name(name: &[u8]) -> String {
+fn show_name(name: &[u8]) -> String {
     visible(&String::from_utf8_lossy(name))
 }
 
@@ -255,7 +255,8 @@ mod tests {
 
     #[test]
     fn a_message_cannot_control_the_terminal() {
-        let refusal = TreeRefusal::here(Reason::Symlink).under(b"\x1b[2J").under("caf\u{e9}\u{202e}".as_bytes());
+        let refusal =
+            TreeRefusal::here(Reason::Symlink).with_parent(b"\x1b[2J").with_parent("caf\u{e9}\u{202e}".as_bytes());
         assert_eq!(refusal.path, "café\\u{202e}/\\u{1b}[2J");
         let long = TreeRefusal { path: "é".repeat(5_000), reason: Reason::Symlink };
         assert!(long.to_string().len() < 1_000);

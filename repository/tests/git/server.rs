@@ -107,7 +107,7 @@ impl Server {
 
     pub fn tip(&self, branch: &str) -> Option<CommitId> {
         let branch = BranchName::parse(branch).expect("a branch name");
-        self.repository.branch_tip(&branch).expect("a readable repository")
+        self.repository.find_branch_tip(&branch).expect("a readable repository")
     }
 }
 

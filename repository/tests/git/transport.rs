@@ -209,7 +209,11 @@ fn making_a_repository_twice_returns_the_first() {
     let elsewhere = repository::Repositories::new(&config, Clock::fixed(NOW)).expect("the repositories");
     let same = elsewhere.ensure(&acme(), &scaffold()).expect("a repository");
     let branch = registry::BranchName::parse("main").expect("a branch name");
-    assert_eq!(same.branch_tip(&branch).expect("a tip"), main, "the same files at the same time are the same commit");
+    assert_eq!(
+        same.find_branch_tip(&branch).expect("a tip"),
+        main,
+        "the same files at the same time are the same commit"
+    );
 }
 
 fn status_of(server: &Server, request_line: &str, headers: &str) -> u16 {

@@ -19,10 +19,10 @@ const NAMED: [&str; 6] =
 ///
 /// # Errors
 /// When the schemas together are too large, or cost too much.
-pub fn input_schema(apis: &BTreeMap<ApiName, ToolApi>) -> Result<Value, Error> {
+pub fn build_input_schema(apis: &BTreeMap<ApiName, ToolApi>) -> Result<Value, Error> {
     let names: Vec<_> = apis.keys().collect();
-    let conditions: Vec<_> = apis.keys().map(condition).collect();
-    let definitions: Map<_, _> = apis.iter().map(|(name, api)| (name.to_string(), moved(name, api))).collect();
+    let conditions: Vec<_> = apis.keys().map(build_condition).collect();
+    let definitions: Map<_, _> = apis.iter().map(|(name, api)| (name.to_string(), move_schema(name, api))).collect();
     schema::combine_schema(json!({
         "$schema": DIALECT,
         "type": "object",
@@ -35,20 +35,20 @@ pub fn input_schema(apis: &BTreeMap<ApiName, ToolApi>) -> Result<Value, Error> {
 }
 
 /// The rule that the arguments of an API match its schema.
-fn condition(name: &ApiName) -> Value {
+fn build_condition(name: &ApiName) -> Value {
     let of = |member: &str, schema: Value| json!({"properties": {member: schema}});
     json!({
         "if": of(ApiName::MEMBER, json!({"const": name})),
-        "then": of(ApiName::ARGUMENTS_MEMBER, json!({"$ref": place(name)})),
+        "then": of(ApiName::ARGUMENTS_MEMBER, json!({"$ref": build_reference(name)})),
     })
 }
 
-fn place(name: &ApiName) -> String {
+fn build_reference(name: &ApiName) -> String {
     format!("#/$defs/{name}")
 }
 
 /// The schema of an API as a definition of the combined schema.
-fn moved(name: &ApiName, api: &ToolApi) -> Value {
+fn move_schema(name: &ApiName, api: &ToolApi) -> Value {
     let mut schema = api.input_schema.value();
     if let Value::Object(keywords) = &mut schema {
         keywords.remove("$id");
@@ -56,7 +56,7 @@ fn moved(name: &ApiName, api: &ToolApi) -> Value {
             keywords.remove("$schema");
         }
     }
-    move_references(&mut schema, &place(name));
+    move_references(&mut schema, &build_reference(name));
     schema
 }
 
@@ -108,7 +108,7 @@ mod tests {
     #[test]
     fn an_input_names_an_api_and_has_its_arguments() {
         let of = |member: &str| json!({"type": "object", "properties": {member: {}}, "additionalProperties": false});
-        let schema = input_schema(&apis(&json!({"create": of("item"), "list": of("page")}))).unwrap();
+        let schema = build_input_schema(&apis(&json!({"create": of("item"), "list": of("page")}))).unwrap();
         for (input, expected) in [
             (json!({"api": "create", "arguments": {"item": 1}}), true),
             (json!({"api": "list", "arguments": {"page": 1}}), true),
@@ -134,7 +134,7 @@ mod tests {
             },
             "$defs": {"name": {"type": "string"}},
         });
-        let schema = input_schema(&apis(&json!({"plant": tree}))).unwrap();
+        let schema = build_input_schema(&apis(&json!({"plant": tree}))).unwrap();
         let moved = &schema["$defs"]["plant"];
         assert_eq!(moved["properties"]["$ref"]["$ref"], "#/$defs/plant/$defs/name");
         assert_eq!(moved["properties"]["const"]["$ref"], "#/$defs/plant/$defs/name");
@@ -149,10 +149,10 @@ mod tests {
     #[test]
     fn schemas_that_do_not_go_together_are_refused() {
         let early = json!({"$schema": "http://json-schema.org/draft-07/schema#", "type": "object"});
-        let refused = input_schema(&apis(&json!({"create": early}))).unwrap_err().to_string();
+        let refused = build_input_schema(&apis(&json!({"create": early}))).unwrap_err().to_string();
         assert!(refused.contains("/$defs/create/$schema: $schema differs"), "{refused}");
         let large = json!({"type": "object", "description": "x".repeat(200_000)});
-        let refused = input_schema(&apis(&json!({"create": large, "list": large}))).unwrap_err().to_string();
+        let refused = build_input_schema(&apis(&json!({"create": large, "list": large}))).unwrap_err().to_string();
         assert!(refused.contains("at most 262144 bytes"), "{refused}");
     }
 }

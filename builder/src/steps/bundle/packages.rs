@@ -60,7 +60,7 @@ pub struct Unloaded {
 }
 
 /// The child process, which writes the result of loading, followed by the memory.
-pub fn child_main(code: &Path, packages: Packages) -> io::Result<()> {
+pub fn run_child(code: &Path, packages: Packages) -> io::Result<()> {
     let made = with_loaded(code, async |image| import_packages(&image, packages).await)?;
     let (answer, memory) = match made {
         Ok(Ok((loaded, memory))) => (Ok(loaded), memory),
@@ -89,47 +89,47 @@ type Ended = Result<(Loaded, Vec<u8>), Unloaded>;
 async fn import_packages(image: &Interpreter, packages: Packages) -> Result<Ended, runner::Error> {
     let Packages { language, files, imports } = packages;
     let start = Instant::now();
-    let files = match image.bundle(project_without_imports(language, files), LIMITS).await? {
+    let files = match image.bundle(build_project_without_imports(language, files), LIMITS).await? {
         Ok(files) => files,
         Err(CompileFailure { message, .. }) => {
             return Ok(Err(Unloaded { reason: message, has_timed_out: start.elapsed() >= LIMITS.wall() }));
         }
     };
     let attempts = Attempts { image, language, files, has_timed_out: Cell::new(false) };
-    if let Ok(memory) = attempts.memory_with(&imports).await? {
-        return Ok(Ok((attempts.loaded(Vec::new()), memory)));
+    if let Ok(memory) = attempts.capture_memory(&imports).await? {
+        return Ok(Ok((attempts.to_loaded(Vec::new()), memory)));
     }
     let (good, mut left_out) = attempts.try_each(imports).await?;
-    match attempts.memory_with(&good).await? {
-        Ok(memory) => Ok(Ok((attempts.loaded(left_out), memory))),
+    match attempts.capture_memory(&good).await? {
+        Ok(memory) => Ok(Ok((attempts.to_loaded(left_out), memory))),
         Err(failure) => {
             left_out.extend(good.into_iter().map(|name| (name, failure.message.clone())));
-            let memory = attempts.memory_with(&[]).await?;
+            let memory = attempts.capture_memory(&[]).await?;
             let unloaded = |failure: CompileFailure| Unloaded {
                 reason: failure.message,
                 has_timed_out: attempts.has_timed_out.get(),
             };
-            Ok(memory.map(|memory| (attempts.loaded(left_out), memory)).map_err(unloaded))
+            Ok(memory.map(|memory| (attempts.to_loaded(left_out), memory)).map_err(unloaded))
         }
     }
 }
 
 impl Attempts<'_> {
-    fn loaded(&self, left_out: Vec<(String, String)>) -> Loaded {
+    fn to_loaded(&self, left_out: Vec<(String, String)>) -> Loaded {
         Loaded { left_out, has_timed_out: self.has_timed_out.get() }
     }
 
-    async fn memory_with(&self, imports: &[String]) -> ImportResult<Vec<u8>> {
+    async fn capture_memory(&self, imports: &[String]) -> ImportResult<Vec<u8>> {
         let start = Instant::now();
-        let made = self.memory_now(imports).await;
+        let made = self.capture_memory_once(imports).await;
         if matches!(made, Ok(Err(_))) && start.elapsed() >= ATTEMPT.wall() {
             self.has_timed_out.set(true);
         }
         made
     }
 
-    async fn memory_now(&self, imports: &[String]) -> ImportResult<Vec<u8>> {
-        match self.image.bundle(project_with_imports(self.language, imports), LIMITS).await? {
+    async fn capture_memory_once(&self, imports: &[String]) -> ImportResult<Vec<u8>> {
+        match self.image.bundle(build_project_with_imports(self.language, imports), LIMITS).await? {
             // The JavaScript engine reads the clock at arbitrary times.
             Ok(load) => {
                 let counts_clock_reads = self.language == Language::Python;
@@ -144,7 +144,7 @@ impl Attempts<'_> {
         let (mut good, mut left_out) = (Vec::new(), Vec::new());
         let deadline = Instant::now() + TRIALS_MAX;
         for name in imports {
-            let attempt = tokio::time::timeout_at(deadline, self.memory_with(std::slice::from_ref(&name))).await;
+            let attempt = tokio::time::timeout_at(deadline, self.capture_memory(std::slice::from_ref(&name))).await;
             match attempt {
                 Ok(tried) => match tried? {
                     Ok(_) => good.push(name),
@@ -161,37 +161,37 @@ impl Attempts<'_> {
 }
 
 /// A project that contains the packages and imports none.
-fn project_without_imports(language: Language, files: Vec<SourceFile>) -> Project {
+fn build_project_without_imports(language: Language, files: Vec<SourceFile>) -> Project {
     if language == Language::Python {
-        return python(PYTHON_MODULES[0], "", files);
+        return build_python_project(PYTHON_MODULES[0], "", files);
     }
     // The script has its own name, so that stack traces do not attribute its lines to the author.
     let text = files.into_iter().map(|file| String::from_utf8_lossy(&file.contents).into_owned()).collect::<String>();
     let text = format!("(function (module, exports) {{{text}\n}})({{}}, {{}})\n//# sourceURL=lathe:packages");
     let script = serde_json::Value::from(text);
-    javascript(&format!("(0, eval)({script});"))
+    build_javascript_project(&format!("(0, eval)({script});"))
 }
 
 /// A project that imports packages.
-fn project_with_imports(language: Language, imports: &[String]) -> Project {
+fn build_project_with_imports(language: Language, imports: &[String]) -> Project {
     let names = serde_json::Value::from(imports);
     if language == Language::Python {
         let text = format!("from lathe_runtime import packages\npackages.load({names})\n");
-        return python(PYTHON_MODULES[1], &text, Vec::new());
+        return build_python_project(PYTHON_MODULES[1], &text, Vec::new());
     }
-    javascript(&include_str!("packages.js").replace("[/* names */]", &names.to_string()))
+    build_javascript_project(&include_str!("packages.js").replace("[/* names */]", &names.to_string()))
 }
 
-fn python(module: &str, text: &str, dependencies: Vec<SourceFile>) -> Project {
-    let files = vec![source(&format!("{module}.py"), text, PYTHON_ENTRY)];
+fn build_python_project(module: &str, text: &str, dependencies: Vec<SourceFile>) -> Project {
+    let files = vec![build_source(&format!("{module}.py"), text, PYTHON_ENTRY)];
     Project { entry_point: format!("{module}:run_tool"), files, dependencies }
 }
 
-fn javascript(text: &str) -> Project {
-    let files = vec![source(SCRIPT, text, JAVASCRIPT_ENTRY), source(MAP, NO_MAP, "")];
+fn build_javascript_project(text: &str) -> Project {
+    let files = vec![build_source(SCRIPT, text, JAVASCRIPT_ENTRY), build_source(MAP, NO_MAP, "")];
     Project { entry_point: SCRIPT.into(), files, dependencies: Vec::new() }
 }
 
-fn source(path: &str, text: &str, more: &str) -> SourceFile {
+fn build_source(path: &str, text: &str, more: &str) -> SourceFile {
     SourceFile { path: path.into(), contents: [text, more].concat().into_bytes() }
 }

@@ -96,7 +96,7 @@ impl Parser<'_> {
     ///
     /// # Errors
     /// When parsing exceeds its time or memory.
-    pub async fn documents(
+    pub async fn parse_documents(
         &self,
         files: Vec<(String, String)>,
     ) -> Result<BTreeMap<String, Result<Node, Malformed>>, Error> {
@@ -132,7 +132,7 @@ impl Parser<'_> {
     ///
     /// # Errors
     /// When the child cannot be started.
-    pub async fn crates(&self, crates: Vendoring) -> Result<Option<CrateNames>, Error> {
+    pub async fn unpack_crates(&self, crates: Vendoring) -> Result<Option<CrateNames>, Error> {
         match self.ask(Request::Crates(crates), Vec::new()).await? {
             Some((ParserResponse::Crates(names), _)) => Ok(Some(names)),
             Some(_) => Err(other_answer()),
@@ -159,7 +159,7 @@ impl Parser<'_> {
     }
 
     async fn answer(&self, request: Vec<u8>) -> Result<Option<Vec<u8>>, Error> {
-        let ended = match child::exchange(child::command(self.command)?, request, ANSWER_BYTES_MAX).await {
+        let ended = match child::exchange(child::build_command(self.command)?, request, ANSWER_BYTES_MAX).await {
             Ok(ended) => ended,
             Err(error) if error.kind() == ErrorKind::FileTooLarge => return Ok(None),
             Err(error) => return Err(child::lost(PARSING, error.to_string())),
@@ -200,7 +200,7 @@ pub fn child_parse_main() -> io::Result<()> {
             write(&ParserResponse::Documents(files.into_iter().map(|(file, text)| (file, from_toml(&text))).collect()))
         }
         Request::Archive(format) => write_unpacked(format.unpack(archive.to_vec())),
-        Request::Crates(crates) => write(&ParserResponse::Crates(crates.unpack(crate_name))),
+        Request::Crates(crates) => write(&ParserResponse::Crates(crates.unpack(parse_crate_name))),
     }
 }
 
@@ -210,14 +210,14 @@ fn write(answer: &ParserResponse) -> io::Result<()> {
 
 fn write_unpacked(unpacked: Result<Unpacked, String>) -> io::Result<()> {
     let unpacked = unpacked.map_err(cut);
-    write(&ParserResponse::Archive(unpacked.as_ref().map(Unpacked::listing).map_err(String::clone)))?;
+    write(&ParserResponse::Archive(unpacked.as_ref().map(Unpacked::build_listing).map_err(String::clone)))?;
     let mut output = io::stdout().lock();
     unpacked.iter().flat_map(|unpacked| &unpacked.files).try_for_each(|file| output.write_all(&file.contents))
 }
 
-fn crate_name(manifest: &str) -> Option<CrateName> {
+fn parse_crate_name(manifest: &str) -> Option<CrateName> {
     let document = from_toml(manifest).ok()?;
-    let text = |key: &str| match &document.at(&["package", key])?.value {
+    let text = |key: &str| match &document.find(&["package", key])?.value {
         Value::Text(text) => Some(text.clone()),
         _ => None,
     };
@@ -246,19 +246,19 @@ mod tests {
     async fn a_child_that_ends_without_an_answer_refuses_the_files() {
         let command = ["/bin/false".to_owned()];
         let parser = Parser { command: &command };
-        let refused = parser.documents(vec![("Cargo.toml".into(), String::new())]).await.unwrap_err().to_string();
+        let refused = parser.parse_documents(vec![("Cargo.toml".into(), String::new())]).await.unwrap_err().to_string();
         assert!(refused.contains("(cost): Cargo.toml: parsing it takes more time or memory"), "{refused}");
         let refused = parser.unpack(Format::Wheel, vec![0; 9]).await.unwrap().unwrap_err();
         assert!(refused.contains("more time or memory"), "{refused}");
         let crates = Vendoring { archives: Vec::new(), directory: "/".into(), bytes_max: 1, modified_at: 0 };
-        assert!(parser.crates(crates).await.unwrap().is_none());
+        assert!(parser.unpack_crates(crates).await.unwrap().is_none());
     }
 
     #[tokio::test]
     async fn a_child_that_does_not_end_is_ended_at_the_deadline() {
         let command = ["/bin/sh", "-c", "exec sleep 1000"].map(str::to_owned);
         let parser = Parser { command: &command };
-        let late = parser.documents(vec![("pyproject.toml".into(), String::new())]).await.unwrap_err();
+        let late = parser.parse_documents(vec![("pyproject.toml".into(), String::new())]).await.unwrap_err();
         assert_eq!(late.code(), "process_lost", "{late}");
         assert_eq!(parser.unpack(Format::Npm, vec![0; 9]).await.unwrap_err().code(), "process_lost");
     }
@@ -267,16 +267,16 @@ mod tests {
     async fn a_child_that_is_killed_says_nothing_about_the_files() {
         let command = ["/bin/sh", "-c", "kill -KILL $$"].map(str::to_owned);
         let parser = Parser { command: &command };
-        let lost = parser.documents(vec![("pyproject.toml".into(), String::new())]).await.unwrap_err();
+        let lost = parser.parse_documents(vec![("pyproject.toml".into(), String::new())]).await.unwrap_err();
         assert_eq!(lost.code(), "process_lost", "{lost}");
     }
 
     #[test]
     fn a_crates_manifest_states_its_name_and_version() {
-        let named = crate_name("[package]\nname = \"a\"\nversion = \"1.0.0\"\n").unwrap();
+        let named = parse_crate_name("[package]\nname = \"a\"\nversion = \"1.0.0\"\n").unwrap();
         assert_eq!((named.name.as_str(), named.version.as_str()), ("a", "1.0.0"));
         for other in ["", "[package]\nname = \"a\"\n", "[package]\nname = 1\nversion = \"1\"\n", "[package"] {
-            assert_eq!(crate_name(other), None, "{other}");
+            assert_eq!(parse_crate_name(other), None, "{other}");
         }
     }
 }

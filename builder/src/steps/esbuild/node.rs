@@ -64,13 +64,14 @@ const DIRECTORY: &str = ".lathe-node";
 
 /// The files that stand for the modules. The others without `/` are packages, too: a package for browsers may replace an
 /// import of a package by nothing, and does so with `fs`.
-pub fn files(packages: &[SourceFile]) -> Vec<SourceFile> {
+pub fn build_files(packages: &[SourceFile]) -> Vec<SourceFile> {
     let installed = list_installed(packages);
     let file = |path: String, text: String| SourceFile { path, contents: text.into_bytes() };
     let shared = file(format!("{DIRECTORY}/others.cjs"), include_str!("node/others.js").into());
-    let of_image =
-        |name: &str| file(path(name), format!("module.exports = globalThis[Symbol.for('lathe.node')]('{name}');\n"));
-    let other = |name: &str| file(path(name), format!("module.exports = require('./others.cjs')('{name}');\n"));
+    let of_image = |name: &str| {
+        file(build_path(name), format!("module.exports = globalThis[Symbol.for('lathe.node')]('{name}');\n"))
+    };
+    let other = |name: &str| file(build_path(name), format!("module.exports = require('./others.cjs')('{name}');\n"));
     let package = |name: &&str| {
         let main = format!("module.exports = require('node:{name}');\n");
         // Without its own, a package would be of the kind of module of the project.
@@ -83,9 +84,9 @@ pub fn files(packages: &[SourceFile]) -> Vec<SourceFile> {
 
 /// Esbuild's options that replace imports of the modules. A package of the same name, such as `buffer`, is imported
 /// instead of the module, except with `node:` before its name.
-pub fn aliases(packages: &[SourceFile]) -> Vec<String> {
+pub fn list_aliases(packages: &[SourceFile]) -> Vec<String> {
     let installed = list_installed(packages);
-    let alias = |prefix: &str, name: &str| format!("--alias:{prefix}{name}=./{}", path(name));
+    let alias = |prefix: &str, name: &str| format!("--alias:{prefix}{name}=./{}", build_path(name));
     let inner = OTHERS.iter().filter(|name| name.contains('/'));
     let bare = MODULES.iter().chain(inner).filter(|name| !is_installed(&installed, name)).map(|name| alias("", name));
     let prefixed = MODULES.iter().chain(&OTHERS).map(|name| alias("node:", name));
@@ -93,18 +94,18 @@ pub fn aliases(packages: &[SourceFile]) -> Vec<String> {
 }
 
 fn list_installed(packages: &[SourceFile]) -> BTreeSet<&str> {
-    packages.iter().filter_map(|file| top_package(&file.path)).collect()
+    packages.iter().filter_map(|file| find_top_package(&file.path)).collect()
 }
 
 fn is_installed(installed: &BTreeSet<&str>, name: &str) -> bool {
     name.split('/').next().is_some_and(|package| installed.contains(package))
 }
 
-fn path(name: &str) -> String {
+fn build_path(name: &str) -> String {
     format!("{DIRECTORY}/{}.cjs", name.replace('/', "-"))
 }
 
-fn top_package(path: &str) -> Option<&str> {
+fn find_top_package(path: &str) -> Option<&str> {
     path.strip_prefix(PACKAGES)?.split('/').next()
 }
 
@@ -116,7 +117,7 @@ mod tests {
     fn an_installed_package_has_precedence_over_the_module() {
         let file = |path: &str| SourceFile { path: path.into(), contents: Vec::new() };
         let aliases =
-            aliases(&[file("node_modules/buffer/index.js"), file("node_modules/a/node_modules/util/index.js")]);
+            list_aliases(&[file("node_modules/buffer/index.js"), file("node_modules/a/node_modules/util/index.js")]);
         let has = |alias: &str| aliases.iter().any(|found| found == alias);
         assert!(has("--alias:node:buffer=./.lathe-node/buffer.cjs") && has("--alias:util=./.lathe-node/util.cjs"));
         assert!(has("--alias:path/posix=./.lathe-node/path-posix.cjs"));

@@ -70,7 +70,7 @@ impl EsbuildPackage {
         let directory = std::path::absolute(cache_dir.join("esbuild")).map_err(Error::internal)?;
         let registry = NpmRegistry::new(registry, &directory)?;
         let program = Cached { directory, hash: Hash::sha256(PIN.program_sha256.into()) };
-        let identity = program::package(VERSION.into(), program.hash.clone());
+        let identity = program::describe_package(VERSION.into(), program.hash.clone());
         let esbuild = Esbuild::known(program.path(), identity);
         Ok(Self { registry, program, esbuild, placing: Arc::default() })
     }
@@ -98,15 +98,15 @@ impl EsbuildPackage {
     async fn download(&self) -> Result<(), Error> {
         let sha512 = Hash::sha512(PIN.archive_sha512.into());
         let pinned = PinnedArchive { name: PIN.package, version: VERSION, sha512 };
-        let archive = self.registry.archive(&pinned).await.map_err(with_next_step)?;
-        let program = blocking(move || program_in(&archive)).await?.map_err(Error::internal)?;
+        let archive = self.registry.fetch_archive(&pinned).await.map_err(add_next_step)?;
+        let program = blocking(move || find_program(&archive)).await?.map_err(Error::internal)?;
         let kept = self.program.clone().keep(program).await?;
         kept.map(drop).ok_or_else(|| Error::internal("the pinned archive has another program than the pinned one"))
     }
 }
 
 /// The refusal of an archive, for an author whose project does not name esbuild.
-fn with_next_step(refusal: Error) -> Error {
+fn add_next_step(refusal: Error) -> Error {
     match refusal {
         Error::Failed { check, message, .. } => {
             let message =
@@ -118,7 +118,7 @@ fn with_next_step(refusal: Error) -> Error {
 }
 
 /// The program in an archive whose hash was verified.
-fn program_in(archive: &[u8]) -> io::Result<Vec<u8>> {
+fn find_program(archive: &[u8]) -> io::Result<Vec<u8>> {
     for entry in Archive::new(GzDecoder::new(archive)).entries()? {
         let mut entry = entry?;
         if *entry.path_bytes() == *PROGRAM.as_bytes() {
@@ -145,7 +145,7 @@ mod tests {
     fn the_program_is_found_in_the_archive() {
         let file = tar::EntryType::Regular;
         let archive = npm_archive(&[("package/package.json", file, 2), (PROGRAM, file, 5)]);
-        assert_eq!(program_in(&archive).unwrap().len(), 5);
-        assert!(program_in(&npm_archive(&[("package/index.js", file, 5)])).is_err());
+        assert_eq!(find_program(&archive).unwrap().len(), 5);
+        assert!(find_program(&npm_archive(&[("package/index.js", file, 5)])).is_err());
     }
 }

@@ -76,7 +76,7 @@ struct Import {
 ///
 /// # Errors
 /// When the output of esbuild cannot be read.
-pub async fn apart(bundler: Bundler<'_>, sources: &Sources<'_>) -> Result<Option<SeparateBundle>, Error> {
+pub async fn bundle_project(bundler: Bundler<'_>, sources: &Sources<'_>) -> Result<Option<SeparateBundle>, Error> {
     // The contents of the packages are not needed yet.
     let (mut files, entry_point) = (sources.files.clone(), sources.entry_point);
     let (importer, files) = blocking(move || (take_importer_kind(&mut files), files)).await?;
@@ -95,7 +95,11 @@ pub async fn apart(bundler: Bundler<'_>, sources: &Sources<'_>) -> Result<Option
 ///
 /// # Errors
 /// When a package cannot be bundled, or is missing.
-pub async fn alone(bundler: Bundler<'_>, sources: &Sources<'_>, apart: &SeparateBundle) -> Result<SourceFile, Error> {
+pub async fn bundle_packages(
+    bundler: Bundler<'_>,
+    sources: &Sources<'_>,
+    apart: &SeparateBundle,
+) -> Result<SourceFile, Error> {
     let mut files = vec![SourceFile { path: PROJECT_FILE.into(), contents: apart.importer.project_file().into() }];
     let mut loaders = Vec::new();
     for (index, name) in apart.imports.iter().enumerate() {
@@ -127,14 +131,14 @@ fn take_importer_kind(files: &mut [SourceFile]) -> Option<Importer> {
 }
 
 fn read(scratch: &ScratchDirectory, importer: Importer) -> io::Result<Option<SeparateBundle>> {
-    match imports(&fs::read(scratch.path().join(META))?)? {
+    match read_imports(&fs::read(scratch.path().join(META))?)? {
         Some(imports) => Ok(Some(SeparateBundle { script: take_outputs(scratch)?, imports, importer })),
         None => Ok(None),
     }
 }
 
 /// The package modules that a metafile lists. `None` when the project must be bundled as a whole.
-pub fn imports(meta: &[u8]) -> io::Result<Option<Vec<String>>> {
+pub fn read_imports(meta: &[u8]) -> io::Result<Option<Vec<String>>> {
     let meta: Meta = serde_json::from_slice(meta).map_err(io::Error::other)?;
     if meta.inputs.keys().any(|path| path.starts_with(PACKAGES)) {
         return Ok(None); // The author committed files to `node_modules/`.

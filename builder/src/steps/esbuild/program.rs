@@ -54,12 +54,12 @@ impl EsbuildSource {
     /// The program that the operator names, the one in the search path, or else the package.
     pub fn find(named: Option<&Path>, search_path: &OsStr) -> Self {
         if let Some(named) = named {
-            return native(named).map_or(Self::Missing, |path| Self::Installed(Esbuild::at(path)));
+            return find_native(named).map_or(Self::Missing, |path| Self::Installed(Esbuild::at(path)));
         }
         // A relative entry would depend on the directory in which a command is started.
         let found = env::split_paths(search_path)
             .filter(|directory| directory.is_absolute())
-            .find_map(|directory| native(&directory.join(NAME)));
+            .find_map(|directory| find_native(&directory.join(NAME)));
         found.map_or(Self::Package, |path| Self::Installed(Esbuild::at(path)))
     }
 }
@@ -84,10 +84,10 @@ impl Esbuild {
     /// # Errors
     /// When the program cannot be read or started.
     pub async fn identity(&self) -> Result<Package, Error> {
-        self.identity.get_or_try_init(|| self.asked()).await.cloned()
+        self.identity.get_or_try_init(|| self.ask()).await.cloned()
     }
 
-    async fn asked(&self) -> Result<Package, Error> {
+    async fn ask(&self) -> Result<Package, Error> {
         let mut esbuild = Command::new(&self.path);
         esbuild.arg("--version").env_clear().current_dir("/").stdin(Stdio::null()).stderr(Stdio::null());
         let asked = tokio::time::timeout(ANSWER_TIMEOUT, esbuild.kill_on_drop(true).output()).await;
@@ -101,18 +101,18 @@ impl Esbuild {
         let digest = blocking(move || std::fs::read(path).map(|program| Digest::of(&program))).await?;
         let digest = digest.map_err(Error::internal)?;
         let version = String::from_utf8_lossy(&answer.stdout).trim().to_owned();
-        Ok(package(version, Hash::sha256(digest.to_hex())))
+        Ok(describe_package(version, Hash::sha256(digest.to_hex())))
     }
 }
 
 /// The program in provenance and bills of materials.
-pub(super) fn package(version: String, digest: Hash) -> Package {
+pub(super) fn describe_package(version: String, digest: Hash) -> Package {
     Package { kind: "generic", name: NAME.into(), version, hash: Some(digest) }
 }
 
 /// Finds the executable of a candidate. npm may link a script that calls the executable into the search path; the
 /// executable then lies near the script.
-fn native(candidate: &Path) -> Option<PathBuf> {
+fn find_native(candidate: &Path) -> Option<PathBuf> {
     let path = candidate.canonicalize().ok()?;
     if is_program(&path) {
         return Some(path);
@@ -153,7 +153,7 @@ mod tests {
         // The same directory, relative to the current directory.
         let up: PathBuf = env::current_dir().unwrap().components().skip(1).map(|_| "..").collect();
         let relative = up.join(bin.strip_prefix("/").unwrap());
-        assert!(native(&relative.join(NAME)).is_some() && path(None, relative.as_os_str()).is_none());
+        assert!(find_native(&relative.join(NAME)).is_some() && path(None, relative.as_os_str()).is_none());
         assert_eq!(path(Some(&program), OsStr::new("")).as_ref(), Some(&program));
         let named = EsbuildSource::find(Some(Path::new("/none")), bin.as_os_str());
         assert!(matches!(named, EsbuildSource::Missing), "a wrong name is not replaced by another program");

@@ -14,7 +14,7 @@ const LENGTH_MAX: usize = 600;
 const CUT: &str = "…";
 
 pub fn of(types: TypesRef<'_>, function: ComponentFuncTypeId) -> String {
-    Text { types, text: String::new() }.function(&types[function])
+    Text { types, text: String::new() }.write_function(&types[function])
 }
 
 struct Text<'t> {
@@ -23,13 +23,13 @@ struct Text<'t> {
 }
 
 impl Text<'_> {
-    fn function(mut self, function: &ComponentFuncType) -> String {
+    fn write_function(mut self, function: &ComponentFuncType) -> String {
         self.add(if function.async_ { "async func(" } else { "func(" });
-        self.each(function.params.iter(), |text, (_, ty)| text.ty(ty, 0));
+        self.add_each(function.params.iter(), |text, (_, ty)| text.add_type(ty, 0));
         self.add(")");
         if let Some(result) = &function.result {
             self.add(" -> ");
-            self.ty(result, 0);
+            self.add_type(result, 0);
         }
         self.text
     }
@@ -42,7 +42,7 @@ impl Text<'_> {
         }
     }
 
-    fn each<T>(&mut self, parts: impl Iterator<Item = T>, mut one: impl FnMut(&mut Self, T)) {
+    fn add_each<T>(&mut self, parts: impl Iterator<Item = T>, mut one: impl FnMut(&mut Self, T)) {
         for (number, part) in parts.enumerate() {
             if self.text.len() >= LENGTH_MAX {
                 return;
@@ -54,36 +54,36 @@ impl Text<'_> {
         }
     }
 
-    fn ty(&mut self, ty: &ComponentValType, depth: usize) {
+    fn add_type(&mut self, ty: &ComponentValType, depth: usize) {
         match ty {
             ComponentValType::Primitive(primitive) => self.add(&primitive.to_string()),
             ComponentValType::Type(_) if depth >= DEPTH_MAX || self.text.len() >= LENGTH_MAX => self.add(CUT),
             ComponentValType::Type(id) => {
                 let types = self.types;
-                self.defined(&types[*id], depth + 1);
+                self.add_defined(&types[*id], depth + 1);
             }
         }
     }
 
-    fn defined(&mut self, ty: &ComponentDefinedType, depth: usize) {
+    fn add_defined(&mut self, ty: &ComponentDefinedType, depth: usize) {
         match ty {
             ComponentDefinedType::Primitive(primitive) => self.add(&primitive.to_string()),
             ComponentDefinedType::Record(record) => {
                 self.add("record { ");
-                self.each(record.fields.iter(), |text, (name, ty)| {
+                self.add_each(record.fields.iter(), |text, (name, ty)| {
                     text.add(name);
                     text.add(": ");
-                    text.ty(ty, depth);
+                    text.add_type(ty, depth);
                 });
                 self.add(" }");
             }
-            ComponentDefinedType::List { element, .. } => self.around("list<", &[*element], depth),
-            ComponentDefinedType::Option { ty, .. } => self.around("option<", &[*ty], depth),
-            ComponentDefinedType::Tuple(tuple) => self.around("tuple<", &tuple.types, depth),
+            ComponentDefinedType::List { element, .. } => self.add_around("list<", &[*element], depth),
+            ComponentDefinedType::Option { ty, .. } => self.add_around("option<", &[*ty], depth),
+            ComponentDefinedType::Tuple(tuple) => self.add_around("tuple<", &tuple.types, depth),
             ComponentDefinedType::Result { ok, err, .. } => {
                 self.add("result<");
-                self.each([ok, err].into_iter(), |text, ty| match ty {
-                    Some(ty) => text.ty(ty, depth),
+                self.add_each([ok, err].into_iter(), |text, ty| match ty {
+                    Some(ty) => text.add_type(ty, depth),
                     None => text.add("_"),
                 });
                 self.add(">");
@@ -93,9 +93,9 @@ impl Text<'_> {
         }
     }
 
-    fn around(&mut self, open: &str, types: &[ComponentValType], depth: usize) {
+    fn add_around(&mut self, open: &str, types: &[ComponentValType], depth: usize) {
         self.add(open);
-        self.each(types.iter(), |text, ty| text.ty(ty, depth));
+        self.add_each(types.iter(), |text, ty| text.add_type(ty, depth));
         self.add(">");
     }
 }

@@ -20,31 +20,31 @@ const INTERFACES: [&str; 7] = ["content", "http", "interaction", "log", "status"
 ///
 /// # Errors
 /// When the bytes are not a component, which the inspection rules out.
-pub fn world_of(artifact: &BuiltArtifact) -> Result<ToolWorld, Error> {
+pub fn read_world(artifact: &BuiltArtifact) -> Result<ToolWorld, Error> {
     match artifact {
-        BuiltArtifact::Bundle { .. } => Ok(whole()),
-        BuiltArtifact::Component { bytes, .. } => of_component(bytes),
+        BuiltArtifact::Bundle { .. } => Ok(build_whole()),
+        BuiltArtifact::Component { bytes, .. } => read_component(bytes),
     }
 }
 
-fn whole() -> ToolWorld {
+fn build_whole() -> ToolWorld {
     ToolWorld {
-        name: named(WORLD, RELEASE),
-        imports: INTERFACES.iter().map(|interface| named(interface, RELEASE)).collect(),
+        name: build_name(WORLD, RELEASE),
+        imports: INTERFACES.iter().map(|interface| build_name(interface, RELEASE)).collect(),
         exports: vec![ENTRY_POINT.to_owned()],
     }
 }
 
-fn named(item: &str, release: &str) -> String {
+fn build_name(item: &str, release: &str) -> String {
     format!("{PACKAGE}{item}@{release}")
 }
 
-fn of_component(component: &[u8]) -> Result<ToolWorld, Error> {
+fn read_component(component: &[u8]) -> Result<ToolWorld, Error> {
     let mut found = WorldItems::default();
     for payload in Parser::new(0).parse_all(component) {
         payload.and_then(|payload| found.add(&payload)).map_err(|error| refuse("valid", error.to_string()))?;
     }
-    Ok(found.world())
+    Ok(found.into_world())
 }
 
 /// The imports and exports of the outermost component.
@@ -77,14 +77,14 @@ impl WorldItems {
 
     /// The world, with the release that the tool's imports name. A tool that imports none of the interfaces counts as
     /// built for this release.
-    fn world(mut self) -> ToolWorld {
+    fn into_world(mut self) -> ToolWorld {
         // A type used from an interface is imported under its own name.
         self.imports.retain(|name| name.contains('/'));
         self.imports.sort_unstable();
         self.exports.sort_unstable();
         let of_ours = self.imports.iter().find(|name| name.starts_with(PACKAGE));
         let release = of_ours.and_then(|name| name.split_once('@')).map_or(RELEASE, |(_, release)| release);
-        ToolWorld { name: named(WORLD, release), imports: self.imports, exports: self.exports }
+        ToolWorld { name: build_name(WORLD, release), imports: self.imports, exports: self.exports }
     }
 }
 
@@ -105,7 +105,7 @@ mod tests {
         imports.sort_unstable();
         let exports: Vec<_> = world.exports.keys().map(|key| resolve.name_world_key(key)).collect();
         let name = resolve.id_of_name(world.package.unwrap(), &world.name);
-        assert_eq!(whole(), ToolWorld { name, imports, exports });
+        assert_eq!(build_whole(), ToolWorld { name, imports, exports });
     }
 
     #[test]
@@ -118,7 +118,7 @@ mod tests {
             (core module (func (export "f")))
             (core instance $i (instantiate 0))
             (func (export "run-tool") (canon lift (core func $i "f"))))"#;
-        let world = world_of(&BuiltArtifact::own(wat::parse_str(component).unwrap())).unwrap();
+        let world = read_world(&BuiltArtifact::own(wat::parse_str(component).unwrap())).unwrap();
         assert_eq!(world.name, "lathe:tool/tool@0.2.1");
         assert_eq!(world.imports, ["lathe:tool/http@0.2.1", "wasi:io/error@0.2.6"]);
         assert_eq!(world.exports, ["run-tool"]);
@@ -126,8 +126,8 @@ mod tests {
 
     #[test]
     fn a_tool_that_imports_nothing_is_of_this_release() {
-        let world = of_component(&wat::parse_str("(component)").unwrap()).unwrap();
-        assert_eq!(world, ToolWorld { imports: Vec::new(), exports: Vec::new(), ..whole() });
-        assert!(of_component(b"nothing of the kind").unwrap_err().to_string().starts_with("inspect failed (valid)"));
+        let world = read_component(&wat::parse_str("(component)").unwrap()).unwrap();
+        assert_eq!(world, ToolWorld { imports: Vec::new(), exports: Vec::new(), ..build_whole() });
+        assert!(read_component(b"nothing of the kind").unwrap_err().to_string().starts_with("inspect failed (valid)"));
     }
 }

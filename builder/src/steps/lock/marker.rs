@@ -39,7 +39,7 @@ pub fn applies(marker: &str) -> Result<bool, String> {
         return Err(format!("a marker has at most {MARKER_BYTES_MAX} bytes"));
     }
     let mut reader = Reader { rest: marker, depth: 0 };
-    let applies = reader.alternatives()?;
+    let applies = reader.parse_alternatives()?;
     match reader.rest.trim() {
         "" => Ok(applies),
         _ => Err("a marker ends with a comparison".into()),
@@ -59,40 +59,40 @@ enum Operand<'m> {
 }
 
 impl<'m> Reader<'m> {
-    fn alternatives(&mut self) -> Result<bool, String> {
-        let mut any = self.conditions()?;
-        while self.takes_word("or") {
-            any |= self.conditions()?;
+    fn parse_alternatives(&mut self) -> Result<bool, String> {
+        let mut any = self.parse_conditions()?;
+        while self.take_word("or") {
+            any |= self.parse_conditions()?;
         }
         Ok(any)
     }
 
-    fn conditions(&mut self) -> Result<bool, String> {
-        let mut all = self.condition()?;
-        while self.takes_word("and") {
-            all &= self.condition()?;
+    fn parse_conditions(&mut self) -> Result<bool, String> {
+        let mut all = self.parse_condition()?;
+        while self.take_word("and") {
+            all &= self.parse_condition()?;
         }
         Ok(all)
     }
 
-    fn condition(&mut self) -> Result<bool, String> {
-        if !self.takes("(") {
-            return self.comparison();
+    fn parse_condition(&mut self) -> Result<bool, String> {
+        if !self.take("(") {
+            return self.parse_comparison();
         }
         self.depth += 1;
         if self.depth > DEPTH_MAX {
             return Err(format!("a marker has at most {DEPTH_MAX} parentheses within each other"));
         }
-        let inside = self.alternatives()?;
+        let inside = self.parse_alternatives()?;
         self.depth -= 1;
-        if self.takes(")") { Ok(inside) } else { Err("a parenthesis of the marker is not closed".into()) }
+        if self.take(")") { Ok(inside) } else { Err("a parenthesis of the marker is not closed".into()) }
     }
 
-    fn comparison(&mut self) -> Result<bool, String> {
-        let left = self.operand()?;
-        let is_negated = self.takes_word("not");
-        let operator = self.operator()?;
-        let right = self.operand()?;
+    fn parse_comparison(&mut self) -> Result<bool, String> {
+        let left = self.parse_operand()?;
+        let is_negated = self.take_word("not");
+        let operator = self.parse_operator()?;
+        let right = self.parse_operand()?;
         match (is_negated, operator) {
             (is_negated, "in") => contains(right, left).map(|contains| contains != is_negated),
             (true, _) => Err("`not` of a marker stands before `in`".into()),
@@ -100,7 +100,7 @@ impl<'m> Reader<'m> {
         }
     }
 
-    fn operand(&mut self) -> Result<Operand<'m>, String> {
+    fn parse_operand(&mut self) -> Result<Operand<'m>, String> {
         self.rest = self.rest.trim_start();
         if let Some(quote) = self.rest.chars().next().filter(|letter| matches!(letter, '\'' | '"')) {
             let (literal, rest) = self.rest[1..].split_once(quote).ok_or("a string of the marker is not closed")?;
@@ -118,21 +118,21 @@ impl<'m> Reader<'m> {
         })
     }
 
-    fn operator(&mut self) -> Result<&'static str, String> {
+    fn parse_operator(&mut self) -> Result<&'static str, String> {
         let found = OPERATORS.into_iter().find(|operator| match *operator {
-            "in" => self.takes_word("in"),
-            sign => self.takes(sign),
+            "in" => self.take_word("in"),
+            sign => self.take(sign),
         });
         found.ok_or_else(|| format!("a marker compares with one of {}", OPERATORS.join(" ")))
     }
 
-    fn takes(&mut self, sign: &str) -> bool {
+    fn take(&mut self, sign: &str) -> bool {
         let rest = self.rest.trim_start().strip_prefix(sign);
         self.rest = rest.unwrap_or(self.rest);
         rest.is_some()
     }
 
-    fn takes_word(&mut self, word: &str) -> bool {
+    fn take_word(&mut self, word: &str) -> bool {
         let ends = |rest: &&str| !rest.starts_with(|letter: char| letter.is_alphanumeric() || letter == '_');
         let rest = self.rest.trim_start().strip_prefix(word).filter(ends);
         self.rest = rest.unwrap_or(self.rest);
@@ -151,8 +151,8 @@ fn contains(container: Operand<'_>, inside: Operand<'_>) -> Result<bool, String>
 
 fn compare_operands(left: Operand<'_>, operator: &str, right: Operand<'_>) -> Result<bool, String> {
     match (left, right) {
-        (Operand::Version(ours), Operand::Literal(theirs)) => version(ours, operator, theirs),
-        (Operand::Literal(theirs), Operand::Version(ours)) => version(ours, mirror(operator)?, theirs),
+        (Operand::Version(ours), Operand::Literal(theirs)) => compare_versions(ours, operator, theirs),
+        (Operand::Literal(theirs), Operand::Version(ours)) => compare_versions(ours, mirror(operator)?, theirs),
         (Operand::Text(ours), Operand::Literal(theirs)) | (Operand::Literal(theirs), Operand::Text(ours)) => {
             match operator {
                 "==" | "===" => Ok(ours == theirs),
@@ -164,7 +164,7 @@ fn compare_operands(left: Operand<'_>, operator: &str, right: Operand<'_>) -> Re
     }
 }
 
-fn version(ours: &str, operator: &str, theirs: &str) -> Result<bool, String> {
+fn compare_versions(ours: &str, operator: &str, theirs: &str) -> Result<bool, String> {
     let refused = || format!("`{operator}` of a marker does not take the version {}", quote(theirs));
     let operator = Operator::from_str(operator).map_err(|_| refused())?;
     let pattern = VersionPattern::from_str(theirs.trim()).map_err(|_| refused())?;

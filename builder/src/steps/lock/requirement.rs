@@ -36,7 +36,7 @@ fn check(declared: &Dependency, pins: &[Pinned]) -> Result<(), Error> {
     let Some(pin) = pins.iter().find(|pin| pin.name == declared.name) else {
         return Err(refuse(&format!("is not in {FILE}, which is older than the project: {HOW}")));
     };
-    let accepted = specifiers(wanted).map_err(|reason| refuse(&format!("is not a requirement: {reason}")))?;
+    let accepted = parse_specifiers(wanted).map_err(|reason| refuse(&format!("is not a requirement: {reason}")))?;
     if accepted.is_some_and(|accepted| !accepted.contains(&pin.version)) {
         let (version, line) = (&pin.version, pin.line);
         return Err(refuse(&format!(
@@ -47,7 +47,7 @@ fn check(declared: &Dependency, pins: &[Pinned]) -> Result<(), Error> {
 }
 
 /// The versions of `name [extras] (>=1, <2)`. `None` for a URL, whose file has any version.
-fn specifiers(wanted: &str) -> Result<Option<VersionSpecifiers>, String> {
+fn parse_specifiers(wanted: &str) -> Result<Option<VersionSpecifiers>, String> {
     if wanted.len() > SPECIFIERS_BYTES_MAX {
         return Err(format!("it has more than {SPECIFIERS_BYTES_MAX} bytes"));
     }
@@ -72,7 +72,7 @@ mod tests {
     use super::*;
     use crate::steps::lock::parse;
 
-    fn checked(requirement: &str) -> Result<(), String> {
+    fn check(requirement: &str) -> Result<(), String> {
         let hash = "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
         let pins =
             parse(format!("idna==3.10 --hash={hash}\nzope-interface==7.0rc1 --hash={hash}\n").as_bytes()).unwrap();
@@ -94,7 +94,7 @@ mod tests {
             "colorama; sys_platform == 'win32'",
             "amigo_tool_scaffold>=99",
         ] {
-            assert_eq!(checked(accepted), Ok(()), "{accepted}");
+            assert_eq!(check(accepted), Ok(()), "{accepted}");
         }
         for (refused, words) in [
             ("six>=1", "pyproject.toml:4: \"six>=1\" is not in requirements.lock"),
@@ -104,7 +104,7 @@ mod tests {
             ("idna=>3", "is not a requirement"),
             ("idna; extra == 'x'", "has a marker"),
         ] {
-            let error = checked(refused).unwrap_err();
+            let error = check(refused).unwrap_err();
             assert!(error.contains(words) && error.contains("(stale)"), "{refused}: {error}");
         }
     }

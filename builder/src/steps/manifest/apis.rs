@@ -37,12 +37,12 @@ pub struct ApiFunction {
 
 /// Reads the APIs, whose functions are in the `entry_point` of the tool by default. Empty for a tool of one function.
 pub fn read(lathe: &mut Fields, convention: &Convention, entry_point: &str) -> Result<BTreeMap<ApiName, Api>, Error> {
-    let Some(line) = lathe.line_of(KEY) else { return Ok(BTreeMap::new()) };
-    if let Some((key, line)) = KEYS_OF_ONE_FUNCTION.iter().find_map(|key| Some((key, lathe.line_of(key)?))) {
+    let Some(line) = lathe.find_line(KEY) else { return Ok(BTreeMap::new()) };
+    if let Some((key, line)) = KEYS_OF_ONE_FUNCTION.iter().find_map(|key| Some((key, lathe.find_line(key)?))) {
         return Err(lathe.refuse(key, line, "must not be beside `apis`: each API has its own"));
     }
-    let mut table = lathe.table(KEY)?;
-    let names = table.keys();
+    let mut table = lathe.take_table(KEY)?;
+    let names = table.list_keys();
     if names.is_empty() {
         return Err(lathe.refuse(KEY, line, "must have a table for each API, or be left out"));
     }
@@ -51,9 +51,9 @@ pub fn read(lathe: &mut Fields, convention: &Convention, entry_point: &str) -> R
 }
 
 /// Reads the instructions for models. The description of a tool of one function is enough.
-pub fn system_role(lathe: &mut Fields) -> Result<Option<SystemRole>, Error> {
+pub fn read_system_role(lathe: &mut Fields) -> Result<Option<SystemRole>, Error> {
     let (key, has_apis) = ("system_role", are_declared(lathe));
-    let Some(Located { line, value: text }) = lathe.text(key)? else { return Ok(None) };
+    let Some(Located { line, value: text }) = lathe.take_text(key)? else { return Ok(None) };
     if !has_apis {
         return Err(lathe.refuse(key, line, "is for tools with `apis`; write it into the description of the tool"));
     }
@@ -62,7 +62,7 @@ pub fn system_role(lathe: &mut Fields) -> Result<Option<SystemRole>, Error> {
 
 /// Whether a project declares APIs.
 pub fn are_declared(lathe: &Fields) -> bool {
-    lathe.line_of(KEY).is_some()
+    lathe.find_line(KEY).is_some()
 }
 
 fn read_api(
@@ -72,8 +72,8 @@ fn read_api(
     entry_point: &str,
 ) -> Result<(ApiName, Api), Error> {
     let name = ApiName::parse(&text).map_err(|error| table.refuse(&text, line, &error.to_string()))?;
-    let mut fields = table.table(&text)?;
-    let Some(description) = fields.text("description")? else {
+    let mut fields = table.take_table(&text)?;
+    let Some(description) = fields.take_text("description")? else {
         return Err(table.refuse(&text, line, "must have a `description`, by which models choose it"));
     };
     let wrong = |error: registry::InvalidValue| fields.refuse("description", description.line, error.reason);
@@ -82,19 +82,19 @@ fn read_api(
     let api = Api {
         description,
         function: match convention.api_functions {
-            ApiFunctions::OfModules { .. } => function(&mut fields, convention)?.unwrap_or(default),
+            ApiFunctions::OfModules { .. } => read_function(&mut fields, convention)?.unwrap_or(default),
             ApiFunctions::OfEntryFile => default,
         },
-        input_schema: fields.file("input_schema")?,
-        output_schema: fields.file("output_schema")?,
-        annotations: annotations::read(fields.table("annotations")?)?,
+        input_schema: fields.take_file("input_schema")?,
+        output_schema: fields.take_file("output_schema")?,
+        annotations: annotations::read(fields.take_table("annotations")?)?,
         intervention: intervention::read_declared(&mut fields)?,
     };
     fields.finish().map(|()| (name, api))
 }
 
-fn function(fields: &mut Fields, convention: &Convention) -> Result<Option<ApiFunction>, Error> {
-    let Some(Located { line, value }) = fields.text("entry_point")? else { return Ok(None) };
+fn read_function(fields: &mut Fields, convention: &Convention) -> Result<Option<ApiFunction>, Error> {
+    let Some(Located { line, value }) = fields.take_text("entry_point")? else { return Ok(None) };
     let rules = &convention.entry_point;
     match value.split_once(':').filter(|(_, name)| (rules.is_valid)(&value) && !name.contains('.')) {
         Some((module, name)) => Ok(Some(ApiFunction { module: module.into(), name: name.into() })),
@@ -104,7 +104,7 @@ fn function(fields: &mut Fields, convention: &Convention) -> Result<Option<ApiFu
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{parsed, refused};
+    use super::super::tests::{assert_refused, parse};
     use super::*;
     use crate::steps::documents::Documents;
     use crate::steps::manifest::Manifest;
@@ -115,7 +115,7 @@ mod tests {
 
     fn in_file(file: &str, text: &str) -> Result<Manifest, Error> {
         let files = BTreeMap::from([(file.to_owned(), text.into())]);
-        Manifest::read(&Documents::parsed_here(&files)?, &files)
+        Manifest::read(&Documents::parse_here(&files)?, &files)
     }
 
     fn name(text: &str) -> ApiName {
@@ -124,7 +124,7 @@ mod tests {
 
     #[test]
     fn every_key_of_an_api_is_read() {
-        let manifest = parsed(&lathe(
+        let manifest = parse(&lathe(
             "entry_point = 'orders.main'\nintervention = 'always'\n\
              [tool.lathe.apis.create]\ndescription = ' Creates an order. '\nentry_point = 'orders.new:create_order'\n\
              input_schema = 'in.json'\noutput_schema = 'out.json'\nintervention = 'never'\n\
@@ -144,22 +144,22 @@ mod tests {
         assert_eq!((create.intervention, create.annotations.idempotent), (Some(Intervention::Never), Some(true)));
         let list = &manifest.apis[&name("listAll")];
         assert_eq!((&list.function, list.intervention), (&function("orders.main", "listAll"), None));
-        let default = parsed(&lathe("[tool.lathe.apis.create]\ndescription = 'Creates.'")).unwrap();
+        let default = parse(&lathe("[tool.lathe.apis.create]\ndescription = 'Creates.'")).unwrap();
         assert_eq!(default.apis[&name("create")].function, function("tool", "create"));
-        assert!(parsed(&lathe("")).unwrap().apis.is_empty());
+        assert!(parse(&lathe("")).unwrap().apis.is_empty());
     }
 
     #[test]
     fn a_tool_with_apis_has_instructions() {
         let of =
             |role: &str| lathe(&format!("system_role = {role}\n[tool.lathe.apis.list]\ndescription = 'Lists orders.'"));
-        let manifest = parsed(&of("\"\"\"\nList first.\nThen create.\n\"\"\"")).unwrap();
+        let manifest = parse(&of("\"\"\"\nList first.\nThen create.\n\"\"\"")).unwrap();
         assert_eq!(manifest.system_role.unwrap().as_str(), "List first.\nThen create.");
-        assert_eq!(parsed(&lathe("")).unwrap().system_role, None);
+        assert_eq!(parse(&lathe("")).unwrap().system_role, None);
         for wrong in ["' '".to_owned(), format!("'{}'", "x".repeat(8193))] {
-            refused(&of(&wrong), "pyproject.toml:4: tool.lathe.system_role must have 1 to 8192 bytes");
+            assert_refused(&of(&wrong), "pyproject.toml:4: tool.lathe.system_role must have 1 to 8192 bytes");
         }
-        refused(&lathe("system_role = 'List first.'"), "tool.lathe.system_role is for tools with `apis`");
+        assert_refused(&lathe("system_role = 'List first.'"), "tool.lathe.system_role is for tools with `apis`");
     }
 
     #[test]
@@ -167,32 +167,41 @@ mod tests {
         let create = "[tool.lathe.apis.create]\ndescription = 'Creates.'\n";
         let with = |lines: &str| lathe(&format!("{create}{lines}"));
         let before = |lines: &str| lathe(&format!("{lines}\n{create}"));
-        refused(&lathe("apis = 1"), "pyproject.toml:4: tool.lathe.apis must be a table");
-        refused(&lathe("[tool.lathe.apis]"), "tool.lathe.apis must have a table for each API");
-        refused(
+        assert_refused(&lathe("apis = 1"), "pyproject.toml:4: tool.lathe.apis must be a table");
+        assert_refused(&lathe("[tool.lathe.apis]"), "tool.lathe.apis must have a table for each API");
+        assert_refused(
             &lathe("[tool.lathe.apis.create]"),
             "pyproject.toml:4: tool.lathe.apis.create must have a `description`",
         );
-        refused(
+        assert_refused(
             &lathe("[tool.lathe.apis.create]\ndescription = ' '"),
             "tool.lathe.apis.create.description must have 1",
         );
-        refused(&lathe("[tool.lathe.apis.Create]\ndescription = 'a'"), "tool.lathe.apis.Create ");
-        refused(
+        assert_refused(&lathe("[tool.lathe.apis.Create]\ndescription = 'a'"), "tool.lathe.apis.Create ");
+        assert_refused(
             &lathe("[tool.lathe.apis.create-it]\ndescription = 'a'"),
             "must be 1 to 40 characters of a-z A-Z 0-9 _",
         );
-        refused(&with("entrypoint = 'a:b'"), "pyproject.toml:6: tool.lathe.apis.create.entrypoint is an unknown key");
-        refused(&with("entry_point = 'a'"), "pyproject.toml:6: tool.lathe.apis.create.entry_point must be");
-        refused(&with("entry_point = 'a:B.c'"), "tool.lathe.apis.create.entry_point must be");
-        refused(&with("input_schema = '../x'"), "tool.lathe.apis.create.input_schema must be a file of the project");
-        refused(&with("intervention = 'maybe'"), "tool.lathe.apis.create.intervention must be \"never\"");
+        assert_refused(
+            &with("entrypoint = 'a:b'"),
+            "pyproject.toml:6: tool.lathe.apis.create.entrypoint is an unknown key",
+        );
+        assert_refused(&with("entry_point = 'a'"), "pyproject.toml:6: tool.lathe.apis.create.entry_point must be");
+        assert_refused(&with("entry_point = 'a:B.c'"), "tool.lathe.apis.create.entry_point must be");
+        assert_refused(
+            &with("input_schema = '../x'"),
+            "tool.lathe.apis.create.input_schema must be a file of the project",
+        );
+        assert_refused(&with("intervention = 'maybe'"), "tool.lathe.apis.create.intervention must be \"never\"");
         for key in ["input_schema = 'a.json'", "output_schema = 'a.json'", "annotations = { read_only = true }"] {
-            refused(&before(key), "must not be beside `apis`: each API has its own");
+            assert_refused(&before(key), "must not be beside `apis`: each API has its own");
         }
-        refused(&before("entry_point = 'orders:create'"), "pyproject.toml:4: tool.lathe.entry_point must be a module");
+        assert_refused(
+            &before("entry_point = 'orders:create'"),
+            "pyproject.toml:4: tool.lathe.entry_point must be a module",
+        );
         let many: String = (0..33).map(|n| format!("[tool.lathe.apis.a{n}]\ndescription = 'a'\n")).collect();
-        refused(&lathe(&many), "has more than 32 entries");
+        assert_refused(&lathe(&many), "has more than 32 entries");
     }
 
     #[test]

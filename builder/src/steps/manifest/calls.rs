@@ -13,7 +13,7 @@ const CALLS_MAX: usize = 50;
 
 pub fn read(lathe: &mut Fields) -> Result<BTreeMap<ToolName, Constraint>, Error> {
     let key = "calls";
-    let names: Vec<_> = lathe.table(key)?.into_entries().collect();
+    let names: Vec<_> = lathe.take_table(key)?.into_entries().collect();
     let located: Vec<_> =
         names.iter().map(|(name, entry)| Located { line: entry.key_line, value: name.clone() }).collect();
     lathe.bound(key, &located, CALLS_MAX)?;
@@ -32,7 +32,7 @@ fn read_call(lathe: &Fields, name: String, entry: TableEntry) -> Result<(ToolNam
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{parsed, refused};
+    use super::super::tests::{assert_refused, parse};
     use super::*;
 
     fn calls(lines: &str) -> String {
@@ -41,23 +41,26 @@ mod tests {
 
     #[test]
     fn tools_have_constraints() {
-        let manifest = parsed(&calls("weather = '>=1.2,<2'\nany_other = ''")).unwrap();
+        let manifest = parse(&calls("weather = '>=1.2,<2'\nany_other = ''")).unwrap();
         let constraint = |name: &str| manifest.calls[&ToolName::parse(name).unwrap()].to_string();
         assert_eq!(constraint("weather"), ">=1.2, <2");
         assert_eq!(constraint("any_other"), "");
-        assert_eq!(parsed("[project]\nname = 'w'\n").unwrap().calls, BTreeMap::new());
+        assert_eq!(parse("[project]\nname = 'w'\n").unwrap().calls, BTreeMap::new());
     }
 
     #[test]
     fn refusals_name_file_line_and_key() {
-        refused(&calls("Weather = '1'"), "pyproject.toml:4: tool.lathe.calls");
-        refused(&calls("weather = 1"), "pyproject.toml:4: tool.lathe.calls.weather must be a version constraint");
-        refused(
+        assert_refused(&calls("Weather = '1'"), "pyproject.toml:4: tool.lathe.calls");
+        assert_refused(
+            &calls("weather = 1"),
+            "pyproject.toml:4: tool.lathe.calls.weather must be a version constraint",
+        );
+        assert_refused(
             &calls("weather = 'newest'"),
             "pyproject.toml:4: tool.lathe.calls.weather must be a PEP 440 constraint",
         );
-        refused("[project]\nname = 'w'\n[tool.lathe]\ncalls = ['weather']", "calls must be a table");
+        assert_refused("[project]\nname = 'w'\n[tool.lathe]\ncalls = ['weather']", "calls must be a table");
         let many: String = (0..51).map(|number| format!("tool_{number} = '1'\n")).collect();
-        refused(&calls(&many), "tool.lathe.calls");
+        assert_refused(&calls(&many), "tool.lathe.calls");
     }
 }

@@ -4,7 +4,7 @@ use registry::did_you_mean;
 
 use super::node::{Node, Table, TableEntry, Value};
 use crate::error::{Error, Location};
-use crate::text::shown;
+use crate::text::show;
 
 /// The stage that refuses a manifest.
 pub const STAGE: &str = "manifest";
@@ -49,7 +49,7 @@ impl Fields {
     ///
     /// # Errors
     /// When the value is not a table.
-    pub fn table(&mut self, key: &str) -> Result<Self, Error> {
+    pub fn take_table(&mut self, key: &str) -> Result<Self, Error> {
         let table = match self.take(key) {
             None => Table::new(),
             Some(Node { value: Value::Table(table), .. }) => table,
@@ -60,12 +60,12 @@ impl Fields {
     }
 
     /// The keys that have not been read yet.
-    pub fn keys(&self) -> Vec<Located<String>> {
+    pub fn list_keys(&self) -> Vec<Located<String>> {
         self.table.iter().map(|(key, entry)| Located { line: entry.key_line, value: key.clone() }).collect()
     }
 
     /// The line of a key that has not been read yet.
-    pub fn line_of(&self, key: &str) -> Option<u32> {
+    pub fn find_line(&self, key: &str) -> Option<u32> {
         self.table.get(key).map(|entry| entry.key_line)
     }
 
@@ -73,7 +73,7 @@ impl Fields {
     ///
     /// # Errors
     /// When the value is not a list of tables.
-    pub fn tables(&mut self, key: &str) -> Result<Vec<Located<Self>>, Error> {
+    pub fn take_tables(&mut self, key: &str) -> Result<Vec<Located<Self>>, Error> {
         let Some(Node { line, value }) = self.take(key) else { return Ok(Vec::new()) };
         let refused = || self.refuse(key, line, "must be a list of tables");
         let Value::List(list) = value else { return Err(refused()) };
@@ -90,26 +90,26 @@ impl Fields {
         self.table.into_iter()
     }
 
-    pub fn text(&mut self, key: &str) -> Result<Option<Located<String>>, Error> {
+    pub fn take_text(&mut self, key: &str) -> Result<Option<Located<String>>, Error> {
         let text = |value| if let Value::Text(text) = value { Some(text) } else { None };
-        self.value(key, "must be a string", text)
+        self.take_value(key, "must be a string", text)
     }
 
     /// The path of a file of the project.
-    pub fn file(&mut self, key: &str) -> Result<Option<String>, Error> {
-        let Some(Located { line, value: path }) = self.text(key)? else { return Ok(None) };
+    pub fn take_file(&mut self, key: &str) -> Result<Option<String>, Error> {
+        let Some(Located { line, value: path }) = self.take_text(key)? else { return Ok(None) };
         let is_inside = !path.starts_with('/') && path.split('/').all(|part| !matches!(part, "" | "." | ".."));
         if is_inside { Ok(Some(path)) } else { Err(self.refuse(key, line, "must be a file of the project")) }
     }
 
-    pub fn flag(&mut self, key: &str) -> Result<Option<Located<bool>>, Error> {
+    pub fn take_flag(&mut self, key: &str) -> Result<Option<Located<bool>>, Error> {
         let flag = |value| if let Value::Flag(flag) = value { Some(flag) } else { None };
-        self.value(key, "must be a boolean, true or false", flag)
+        self.take_value(key, "must be a boolean, true or false", flag)
     }
 
-    pub fn texts(&mut self, key: &str) -> Result<Vec<Located<String>>, Error> {
+    pub fn take_texts(&mut self, key: &str) -> Result<Vec<Located<String>>, Error> {
         match self.take(key) {
-            Some(node) => self.texts_of(key, node),
+            Some(node) => self.read_texts(key, node),
             None => Ok(Vec::new()),
         }
     }
@@ -118,7 +118,7 @@ impl Fields {
     ///
     /// # Errors
     /// When the node is not a list of strings.
-    pub fn texts_of(&self, key: &str, node: Node) -> Result<Vec<Located<String>>, Error> {
+    pub fn read_texts(&self, key: &str, node: Node) -> Result<Vec<Located<String>>, Error> {
         let Value::List(list) = node.value else {
             return Err(self.refuse(key, node.line, "must be a list of strings"));
         };
@@ -130,18 +130,18 @@ impl Fields {
     }
 
     /// An integer from 1 to `max`.
-    pub fn number(&mut self, key: &str, max: u64) -> Result<Option<u64>, Error> {
+    pub fn take_number(&mut self, key: &str, max: u64) -> Result<Option<u64>, Error> {
         let Some(Node { line, value }) = self.take(key) else { return Ok(None) };
         let number = match value {
             Value::Integer(number) => u64::try_from(number).ok().filter(|number| (1..=max).contains(number)),
             _ => None,
         };
-        let refused = || self.refuse(key, line, &no_number(&value, &format!("between 1 and {max}")));
+        let refused = || self.refuse(key, line, &explain_no_number(&value, &format!("between 1 and {max}")));
         number.map(Some).ok_or_else(refused)
     }
 
     /// A number of seconds, converted to milliseconds.
-    pub fn seconds(&mut self, key: &str, max_ms: u64) -> Result<Option<u64>, Error> {
+    pub fn take_seconds(&mut self, key: &str, max_ms: u64) -> Result<Option<u64>, Error> {
         #[expect(clippy::cast_precision_loss, reason = "seconds beyond 2^52 are refused anyway")]
         let seconds = |value: &Value| match value {
             Value::Float(seconds) => Some(*seconds),
@@ -150,8 +150,8 @@ impl Fields {
         };
         let Some(Node { line, value }) = self.take(key) else { return Ok(None) };
         let range = format!("at least 0.001 and at most {}, with at most three decimals", max_ms / 1_000);
-        let refused = || self.refuse(key, line, &no_number(&value, &range));
-        let within = seconds(&value).and_then(milliseconds).filter(|found| *found <= max_ms);
+        let refused = || self.refuse(key, line, &explain_no_number(&value, &range));
+        let within = seconds(&value).and_then(convert_seconds).filter(|found| *found <= max_ms);
         within.map(Some).ok_or_else(refused)
     }
 
@@ -178,11 +178,11 @@ impl Fields {
     }
 
     pub fn refuse(&self, key: &str, line: u32, message: &str) -> Error {
-        let key = format!("{}{}", self.prefix, shown(key));
+        let key = format!("{}{}", self.prefix, show(key));
         Error::failed(STAGE, &key, format!("{}.{key} {message}", self.root)).at(Location::line(self.file, line))
     }
 
-    fn value<T>(
+    fn take_value<T>(
         &mut self,
         key: &str,
         otherwise: &str,
@@ -200,7 +200,7 @@ impl Fields {
 }
 
 /// The reason why a value is not a number within a range, as the predicate of a message.
-fn no_number(value: &Value, range: &str) -> String {
+fn explain_no_number(value: &Value, range: &str) -> String {
     match value {
         Value::Text(text) if text.trim().parse::<f64>().is_ok_and(f64::is_finite) => {
             format!("is text; write the number {} without quotes, {range}", text.trim())
@@ -211,7 +211,7 @@ fn no_number(value: &Value, range: &str) -> String {
 }
 
 /// Converts seconds to milliseconds. `None` below a millisecond, above a day, and for a part of a millisecond.
-fn milliseconds(seconds: f64) -> Option<u64> {
+fn convert_seconds(seconds: f64) -> Option<u64> {
     let is_time = (0.001..=86_400.0).contains(&seconds);
     let time = is_time.then(|| std::time::Duration::from_secs_f64(seconds))?;
     let is_whole = time.subsec_nanos().is_multiple_of(1_000_000);

@@ -5,16 +5,16 @@ use serde_json::Value;
 
 use super::fields::{Fields, Located, STAGE};
 use crate::error::Error;
-use crate::text::shown;
+use crate::text::show;
 
 /// Reads what MCP clients see. A tool with APIs is neither a prompt nor a resource: which of them would it be?
 pub fn read(mut mcp: Fields, task_support: TaskSupport, has_apis: bool) -> Result<McpSettings, Error> {
-    let form = ["prompt", "resource"].iter().find_map(|key| Some((key, mcp.line_of(key)?)));
+    let form = ["prompt", "resource"].iter().find_map(|key| Some((key, mcp.find_line(key)?)));
     if let Some((key, line)) = form.filter(|_| has_apis) {
         return Err(mcp.refuse(key, line, "must not be beside `apis`: it is for tools of one function"));
     }
-    let prompt = mcp.flag("prompt")?.is_some_and(|found| found.value);
-    let resource = match mcp.text("resource")? {
+    let prompt = mcp.take_flag("prompt")?.is_some_and(|found| found.value);
+    let resource = match mcp.take_text("resource")? {
         Some(Located { line, value }) => {
             let refused = |error: registry::InvalidValue| mcp.refuse("resource", line, error.reason);
             Some(ResourceUri::parse(&value).map_err(refused)?)
@@ -28,7 +28,7 @@ pub fn read(mut mcp: Fields, task_support: TaskSupport, has_apis: bool) -> Resul
             "must not be beside `tasks = \"required\"`: prompts and resources are read without a task",
         ));
     }
-    let ask_first = mcp.flag("ask_first")?;
+    let ask_first = mcp.take_flag("ask_first")?;
     match ask_first.as_ref().filter(|found| found.value && task_support.is_never()) {
         Some(Located { line, .. }) => Err(mcp.refuse("ask_first", *line, "has no effect without `tasks`")),
         None => {
@@ -44,7 +44,7 @@ pub fn read(mut mcp: Fields, task_support: TaskSupport, has_apis: bool) -> Resul
 /// When the input schema refuses a variable, or requires an argument that the clients cannot give.
 pub fn check_mcp(forms: &McpSettings, input_schema: &Value) -> Result<(), Error> {
     let refused = |key: &str, problem: &str, name: &str| {
-        Err(Error::failed(STAGE, "mcp", format!("mcp.{key}: {problem} {}", shown(name))))
+        Err(Error::failed(STAGE, "mcp", format!("mcp.{key}: {problem} {}", show(name))))
     };
     let properties = &input_schema["properties"];
     let required = || input_schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
@@ -56,7 +56,7 @@ pub fn check_mcp(forms: &McpSettings, input_schema: &Value) -> Result<(), Error>
             return refused("resource", "the URI has no variable for the required argument", missing);
         }
     }
-    let given_as_text = || uri_variables(forms).chain(required().filter(|_| forms.prompt));
+    let given_as_text = || list_uri_variables(forms).chain(required().filter(|_| forms.prompt));
     match given_as_text().find(|name| !may_be_text(&properties[*name])) {
         Some(other) => {
             refused("prompt and mcp.resource", "clients give texts, which the input schema refuses for", other)
@@ -65,7 +65,7 @@ pub fn check_mcp(forms: &McpSettings, input_schema: &Value) -> Result<(), Error>
     }
 }
 
-fn uri_variables(forms: &McpSettings) -> impl Iterator<Item = &str> {
+fn list_uri_variables(forms: &McpSettings) -> impl Iterator<Item = &str> {
     forms.resource.iter().flat_map(ResourceUri::variables)
 }
 
@@ -82,7 +82,7 @@ fn may_be_text(schema: &Value) -> bool {
 mod tests {
     use serde_json::json;
 
-    use super::super::tests::{parsed, refused};
+    use super::super::tests::{assert_refused, parse};
     use super::*;
 
     fn lathe(lines: &str) -> String {
@@ -95,18 +95,18 @@ mod tests {
 
     #[test]
     fn a_tool_may_be_a_prompt_and_a_resource() {
-        assert_eq!(parsed(&lathe("")).unwrap().mcp, McpSettings::default());
-        let both = parsed(&lathe("prompt = true\nresource = 'test://{id}'")).unwrap();
+        assert_eq!(parse(&lathe("")).unwrap().mcp, McpSettings::default());
+        let both = parse(&lathe("prompt = true\nresource = 'test://{id}'")).unwrap();
         assert_eq!(both.mcp, forms(true, Some("test://{id}")));
         let with_apis =
             "[project]\nname = 'w'\n[tool.lathe.apis.a]\ndescription = 'A.'\n[tool.lathe.mcp]\nprompt = true\n";
-        refused(with_apis, "pyproject.toml:6: tool.lathe.mcp.prompt must not be beside `apis`");
-        refused(&lathe("ask_first = true"), "pyproject.toml:4: tool.lathe.mcp.ask_first has no effect");
+        assert_refused(with_apis, "pyproject.toml:6: tool.lathe.mcp.prompt must not be beside `apis`");
+        assert_refused(&lathe("ask_first = true"), "pyproject.toml:4: tool.lathe.mcp.ask_first has no effect");
         let asks = "[project]\nname = 'w'\n[tool.lathe]\ntasks = 'optional'\n[tool.lathe.mcp]\nask_first = true\n";
-        assert!(parsed(asks).unwrap().mcp.ask_first);
-        refused(&lathe("prompt = 1"), "pyproject.toml:4: tool.lathe.mcp.prompt must be a boolean");
-        refused(&lathe("resource = 'x'"), "pyproject.toml:4: tool.lathe.mcp.resource must be a URI");
-        refused(&lathe("resources = 'x:y'"), "tool.lathe.mcp.resources");
+        assert!(parse(asks).unwrap().mcp.ask_first);
+        assert_refused(&lathe("prompt = 1"), "pyproject.toml:4: tool.lathe.mcp.prompt must be a boolean");
+        assert_refused(&lathe("resource = 'x'"), "pyproject.toml:4: tool.lathe.mcp.resource must be a URI");
+        assert_refused(&lathe("resources = 'x:y'"), "tool.lathe.mcp.resources");
     }
 
     #[test]

@@ -106,7 +106,7 @@ impl<'de> Deserialize<'de> for Node {
 impl Node {
     /// The node at a path of keys.
     #[must_use]
-    pub fn at(&self, path: &[&str]) -> Option<&Self> {
+    pub fn find(&self, path: &[&str]) -> Option<&Self> {
         path.iter().try_fold(self, |node, key| match &node.value {
             Value::Table(table) => table.get(*key).map(|entry| &entry.node),
             _ => None,
@@ -122,14 +122,14 @@ impl Node {
 pub fn from_toml(text: &str) -> Result<Node, Malformed> {
     let lines = LineIndex::of(text);
     if let Some((offset, message)) = find_refused_bracket(text) {
-        return Err(Malformed { message, line: Some(lines.at(offset)) });
+        return Err(Malformed { message, line: Some(lines.find_line(offset)) });
     }
     let malformed = |error: toml::de::Error| Malformed {
         message: error.message().trim().into(),
-        line: error.span().map(|span| lines.at(span.start)),
+        line: error.span().map(|span| lines.find_line(span.start)),
     };
     let document = DeTable::parse(text).map_err(malformed)?;
-    lines.toml_table(document.get_ref(), 1, 0)
+    lines.read_toml_table(document.get_ref(), 1, 0)
 }
 
 /// The offset of the first bracket for which a text is refused, and the reason: it opens more levels than a project file
@@ -139,8 +139,8 @@ fn find_refused_bracket(text: &str) -> Option<(usize, String)> {
     let mut open = Vec::new();
     Source::new(text).lex().find_map(|token| {
         let reason = match token.kind() {
-            TokenKind::LeftSquareBracket => opened(&mut open, TokenKind::RightSquareBracket),
-            TokenKind::LeftCurlyBracket => opened(&mut open, TokenKind::RightCurlyBracket),
+            TokenKind::LeftSquareBracket => open_level(&mut open, TokenKind::RightSquareBracket),
+            TokenKind::LeftCurlyBracket => open_level(&mut open, TokenKind::RightCurlyBracket),
             kind @ (TokenKind::RightSquareBracket | TokenKind::RightCurlyBracket) => {
                 (open.pop() != Some(kind)).then(|| format!("unexpected {}", kind.description()))
             }
@@ -150,7 +150,7 @@ fn find_refused_bracket(text: &str) -> Option<(usize, String)> {
     })
 }
 
-fn opened(open: &mut Vec<TokenKind>, closing: TokenKind) -> Option<String> {
+fn open_level(open: &mut Vec<TokenKind>, closing: TokenKind) -> Option<String> {
     open.push(closing);
     (open.len() > DEPTH_MAX).then(too_deep)
 }
@@ -166,7 +166,7 @@ pub fn from_json(text: &str) -> Result<Node, Malformed> {
     };
     let whole: &RawValue = serde_json::from_str(text).map_err(|error| malformed(&error))?;
     LineIndex::of(text)
-        .json(whole, 0)
+        .read_json(whole, 0)
         .map_err(|(error, line)| Malformed { message: error.to_string(), line: Some(line) })
 }
 
@@ -186,24 +186,24 @@ impl<'a> LineIndex<'a> {
         Self { text, starts: ends.map(|(at, _)| at + 1).collect() }
     }
 
-    fn at(&self, offset: usize) -> u32 {
+    fn find_line(&self, offset: usize) -> u32 {
         let before = self.starts.partition_point(|start| *start <= offset);
         u32::try_from(before).unwrap_or(u32::MAX - 1) + 1
     }
 
-    fn toml_table(&self, table: &DeTable<'_>, line: u32, depth: usize) -> Result<Node, Malformed> {
+    fn read_toml_table(&self, table: &DeTable<'_>, line: u32, depth: usize) -> Result<Node, Malformed> {
         if depth > DEPTH_MAX {
             return Err(Malformed { message: too_deep(), line: Some(line) });
         }
         let entry = |(key, value): (&Spanned<Cow<'_, str>>, &Spanned<DeValue<'_>>)| {
-            let key_line = self.at(key.span().start);
-            Ok((key.get_ref().to_string(), TableEntry { key_line, node: self.toml(value, depth + 1)? }))
+            let key_line = self.find_line(key.span().start);
+            Ok((key.get_ref().to_string(), TableEntry { key_line, node: self.read_toml(value, depth + 1)? }))
         };
         Ok(Node { line, value: Value::Table(table.iter().map(entry).collect::<Result<_, _>>()?) })
     }
 
-    fn toml(&self, value: &Spanned<DeValue<'_>>, depth: usize) -> Result<Node, Malformed> {
-        let line = self.at(value.span().start);
+    fn read_toml(&self, value: &Spanned<DeValue<'_>>, depth: usize) -> Result<Node, Malformed> {
+        let line = self.find_line(value.span().start);
         let value = match value.get_ref() {
             DeValue::String(text) => Value::Text(text.to_string()),
             DeValue::Integer(number) => {
@@ -213,23 +213,23 @@ impl<'a> LineIndex<'a> {
             DeValue::Boolean(flag) => Value::Flag(*flag),
             // The parser itself bounds the depth of lists.
             DeValue::Array(list) => {
-                Value::List(list.iter().map(|one| self.toml(one, depth + 1)).collect::<Result<_, _>>()?)
+                Value::List(list.iter().map(|one| self.read_toml(one, depth + 1)).collect::<Result<_, _>>()?)
             }
-            DeValue::Table(table) => return self.toml_table(table, line, depth),
+            DeValue::Table(table) => return self.read_toml_table(table, line, depth),
             DeValue::Datetime(_) => Value::Other,
         };
         Ok(Node { line, value })
     }
 
-    fn json(&self, raw: &RawValue, depth: usize) -> Result<Node, (serde_json::Error, u32)> {
+    fn read_json(&self, raw: &RawValue, depth: usize) -> Result<Node, (serde_json::Error, u32)> {
         let text = raw.get();
-        let line = self.at((text.as_ptr() as usize).saturating_sub(self.text.as_ptr() as usize));
-        self.json_value(text, depth)
+        let line = self.find_line((text.as_ptr() as usize).saturating_sub(self.text.as_ptr() as usize));
+        self.read_json_value(text, depth)
             .map(|value| Node { line, value })
             .map_err(|(error, inner)| (error, inner.unwrap_or(line)))
     }
 
-    fn json_value(&self, text: &str, depth: usize) -> Result<Value, (serde_json::Error, Option<u32>)> {
+    fn read_json_value(&self, text: &str, depth: usize) -> Result<Value, (serde_json::Error, Option<u32>)> {
         let own = |error| (error, None);
         let inner = |(error, line)| (error, Some(line));
         if depth > DEPTH_MAX {
@@ -239,7 +239,7 @@ impl<'a> LineIndex<'a> {
             Some(b'{') => {
                 let Members(members) = serde_json::from_str(text).map_err(own)?;
                 let entry = |(key, raw): (String, &RawValue)| {
-                    let node = self.json(raw, depth + 1)?;
+                    let node = self.read_json(raw, depth + 1)?;
                     Ok((key, TableEntry { key_line: node.line, node }))
                 };
                 members.into_iter().map(entry).collect::<Result<_, _>>().map(Value::Table).map_err(inner)
@@ -247,17 +247,17 @@ impl<'a> LineIndex<'a> {
             Some(b'[') => {
                 let list: Vec<&RawValue> = serde_json::from_str(text).map_err(own)?;
                 list.into_iter()
-                    .map(|raw| self.json(raw, depth + 1))
+                    .map(|raw| self.read_json(raw, depth + 1))
                     .collect::<Result<_, _>>()
                     .map(Value::List)
                     .map_err(inner)
             }
-            _ => serde_json::from_str(text).map(json_scalar).map_err(own),
+            _ => serde_json::from_str(text).map(read_json_scalar).map_err(own),
         }
     }
 }
 
-fn json_scalar(value: serde_json::Value) -> Value {
+fn read_json_scalar(value: serde_json::Value) -> Value {
     match value {
         serde_json::Value::String(text) => Value::Text(text),
         serde_json::Value::Bool(flag) => Value::Flag(flag),
@@ -306,11 +306,11 @@ mod tests {
         let toml = from_toml("a = 1\n[b]\nc = ['x',\n 'y']\nd = 1.5\n").unwrap();
         let json = from_json("{\"a\": 1, \"b\": {\n\n\"c\": [\"x\",\n \"y\"], \"d\": 1.5}}").unwrap();
         for node in [toml, json] {
-            assert!(matches!(node.at(&["a"]), Some(Node { line: 1, value: Value::Integer(1) })));
-            let Some(Node { line: 3, value: Value::List(list) }) = node.at(&["b", "c"]) else { panic!("{node:?}") };
+            assert!(matches!(node.find(&["a"]), Some(Node { line: 1, value: Value::Integer(1) })));
+            let Some(Node { line: 3, value: Value::List(list) }) = node.find(&["b", "c"]) else { panic!("{node:?}") };
             assert!(matches!(&list[1], Node { line: 4, value: Value::Text(text) } if text == "y"));
-            assert!(matches!(node.at(&["b", "d"]).unwrap().value, Value::Float(_)));
-            assert!(node.at(&["b", "e"]).is_none() && node.at(&["a", "b"]).is_none());
+            assert!(matches!(node.find(&["b", "d"]).unwrap().value, Value::Float(_)));
+            assert!(node.find(&["b", "e"]).is_none() && node.find(&["a", "b"]).is_none());
         }
     }
 

@@ -16,7 +16,7 @@ pub fn find(documents: &Documents) -> Result<(&'static Convention, &Node), Error
     };
     let mut found = CONVENTIONS.iter().filter_map(parsed).collect::<Result<Vec<_>, _>>()?;
     if found.len() > 1 {
-        found.retain(|(convention, node)| node.at(convention.table).is_some());
+        found.retain(|(convention, node)| node.find(convention.table).is_some());
     }
     if found.len() > 1 {
         let names: Vec<_> = found.iter().map(|(convention, _)| convention.file).collect();

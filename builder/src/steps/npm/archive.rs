@@ -25,7 +25,7 @@ const NOT_KEPT: [&str; 3] = [".d.ts", ".d.mts", ".d.cts"];
 /// The reason why the archive is refused.
 pub fn unpack(archive: &[u8]) -> Result<Vec<SourceFile>, String> {
     let mut archive = Archive::new(GzDecoder::new(archive).take(UNPACKED_BYTES_MAX));
-    let files = files(&mut archive);
+    let files = read_files(&mut archive);
     // The end of the readable bytes looks like the end of the archive.
     if archive.into_inner().limit() == 0 {
         return Err(format!("more than {UNPACKED_BYTES_MAX} bytes unpacked"));
@@ -33,7 +33,7 @@ pub fn unpack(archive: &[u8]) -> Result<Vec<SourceFile>, String> {
     files
 }
 
-fn files(archive: &mut Archive<impl Read>) -> Result<Vec<SourceFile>, String> {
+fn read_files(archive: &mut Archive<impl Read>) -> Result<Vec<SourceFile>, String> {
     let (mut files, mut left) = (Vec::new(), KEPT_BYTES_MAX);
     let entries = archive.entries().map_err(|error| error.to_string())?;
     for (count, entry) in entries.enumerate() {

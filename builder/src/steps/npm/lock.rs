@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use crate::decoded_text::decode_text;
 use crate::error::{Error, Location};
-use crate::text::{quote, shown};
+use crate::text::{quote, show};
 
 pub const FILE: &str = "package-lock.json";
 const PROJECT_FILE: &str = "package.json";
@@ -101,7 +101,7 @@ pub fn parse(bytes: &[u8], project_file: &[u8]) -> Result<Vec<Locked>, Error> {
         let message = format!("the lock file has {} packages; {PACKAGES_MAX} are the limit", needed.len());
         return Err(Error::failed(STAGE, "size", message).at(Location::file(FILE)));
     }
-    let lines = lines(text);
+    let lines = find_lines(text);
     let line = |path: &str| lines.get(path).copied().unwrap_or(1);
     needed.into_iter().map(|(path, entry)| read_locked(path, entry, line(path))).collect()
 }
@@ -123,11 +123,11 @@ fn refuse_workspace_dependency(project_file: &[u8]) -> Option<Error> {
     let project: ProjectFile = serde_json::from_slice(project_file).ok()?;
     let is_elsewhere = |source: &str| ELSEWHERE.iter().any(|protocol| source.starts_with(protocol));
     let (name, source) = project.dependencies.iter().find(|(_, source)| is_elsewhere(source))?;
-    let line = lines(std::str::from_utf8(project_file).unwrap_or_default()).get(name.as_str()).copied();
+    let line = find_lines(std::str::from_utf8(project_file).unwrap_or_default()).get(name.as_str()).copied();
     let message = format!(
         "{} is {}, which is defined outside of this project, and a build has only the project's files. Give the version of a registry, or \
          copy the modules into the project and import them by their path",
-        shown(name),
+        show(name),
         quote(source)
     );
     Some(Error::failed(STAGE, "registry", message).at(Location { line, ..Location::file(PROJECT_FILE) }))
@@ -164,7 +164,7 @@ fn read_locked(path: &str, entry: &LockEntry, line: u32) -> Result<Locked, Error
                 "{} is a directory; a package comes from a registry. Import a package of a workspace by its path within the project, \
                  such as `./{}/index.js`, and remove it from the dependencies",
                 quote(path),
-                shown(path.rsplit('/').next().unwrap_or(path))
+                show(path.rsplit('/').next().unwrap_or(path))
             ),
             line,
         ));
@@ -173,7 +173,7 @@ fn read_locked(path: &str, entry: &LockEntry, line: u32) -> Result<Locked, Error
     let name = entry.name.as_deref().unwrap_or(own);
     let version = entry.version.as_deref().unwrap_or_default();
     if !is_name(name) || !is_version(version) {
-        let message = format!("{}@{} is not a package of a registry", shown(name), shown(version));
+        let message = format!("{}@{} is not a package of a registry", show(name), show(version));
         return Err(refuse("registry", &message, line));
     }
     if let Some(resolved) = entry.resolved.as_deref().filter(|resolved| !is_archive_of(resolved, name, version)) {
@@ -183,7 +183,7 @@ fn read_locked(path: &str, entry: &LockEntry, line: u32) -> Result<Locked, Error
     let sha512 = entry
         .integrity
         .as_deref()
-        .and_then(sha512)
+        .and_then(parse_sha512)
         .ok_or_else(|| refuse("hashes", &format!("{name}@{version} has no sha512 in `integrity`: {HOW}"), line))?;
     Ok(Locked { directory: path.into(), name: name.into(), version: version.into(), sha512, line })
 }
@@ -191,11 +191,11 @@ fn read_locked(path: &str, entry: &LockEntry, line: u32) -> Result<Locked, Error
 /// Whether a URL has the path at which every registry keeps the package's archive.
 fn is_archive_of(resolved: &str, name: &str, version: &str) -> bool {
     let address = resolved.strip_prefix("https://").or_else(|| resolved.strip_prefix("http://"));
-    address.is_some_and(|address| address.replace("%2f", "/").ends_with(&archive_path(name, version)))
+    address.is_some_and(|address| address.replace("%2f", "/").ends_with(&build_archive_path(name, version)))
 }
 
 /// The path of an archive, such as `/name/-/name-1.0.0.tgz`.
-pub fn archive_path(name: &str, version: &str) -> String {
+pub fn build_archive_path(name: &str, version: &str) -> String {
     let last = name.rsplit('/').next().unwrap_or(name);
     format!("/{name}/-/{last}-{version}.tgz")
 }
@@ -219,13 +219,13 @@ fn is_version(version: &str) -> bool {
         && version.bytes().all(is_plain)
 }
 
-fn sha512(integrity: &str) -> Option<[u8; SHA512_BYTES]> {
+fn parse_sha512(integrity: &str) -> Option<[u8; SHA512_BYTES]> {
     let encoded = integrity.split_whitespace().find_map(|hash| hash.strip_prefix("sha512-"))?;
     STANDARD.decode(encoded).ok()?.try_into().ok()
 }
 
 /// The lines that begin with a key, by key. npm starts each package's entry on such a line.
-fn lines(text: &str) -> HashMap<&str, u32> {
+fn find_lines(text: &str) -> HashMap<&str, u32> {
     let mut lines = HashMap::new();
     for (number, line) in (1..).zip(text.lines()) {
         if let Some((key, _)) = line.trim_start().strip_prefix('"').and_then(|line| line.split_once("\":")) {
@@ -303,7 +303,7 @@ mod tests {
         let nested = ("node_modules/@s/b/node_modules/c", "@x/y", "2.0.0-rc.1+b", 4);
         assert_eq!(found, [nested, ("node_modules/a", "a", "1.0.0", 3)]);
         assert_eq!(packages[0].sha512, [7; SHA512_BYTES]);
-        assert_eq!(archive_path("@x/y", "2.0.0"), "/@x/y/-/y-2.0.0.tgz");
+        assert_eq!(build_archive_path("@x/y", "2.0.0"), "/@x/y/-/y-2.0.0.tgz");
     }
 
     #[test]

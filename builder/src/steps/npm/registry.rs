@@ -42,7 +42,7 @@ impl NpmRegistry {
     /// # Errors
     /// When the system's certificates cannot be used.
     pub fn new(url: Option<&str>, cache_dir: &Path) -> Result<Self, Error> {
-        Ok(Self { client: download::client()?, url: url.map(Into::into), cache: cache_dir.join("npm") })
+        Ok(Self { client: download::build_client()?, url: url.map(Into::into), cache: cache_dir.join("npm") })
     }
 
     /// Whether the operator names a registry.
@@ -54,7 +54,7 @@ impl NpmRegistry {
     ///
     /// # Errors
     /// When the archive cannot be downloaded, or is another one, without a location.
-    pub async fn archive(&self, pinned: &PinnedArchive<'_>) -> Result<Vec<u8>, Error> {
+    pub async fn fetch_archive(&self, pinned: &PinnedArchive<'_>) -> Result<Vec<u8>, Error> {
         let cached = Cached { directory: self.cache.clone(), hash: pinned.sha512.clone() };
         let read = cached.clone();
         if let Some(archive) = blocking(move || read.read()).await? {
@@ -65,7 +65,7 @@ impl NpmRegistry {
     }
 
     async fn download(&self, pinned: &PinnedArchive<'_>) -> Result<Vec<u8>, Error> {
-        let url = self.url_of(pinned)?;
+        let url = self.build_url(pinned)?;
         let failed = |error: reqwest::Error| {
             let reason = download::explain(&url, &error);
             refuse("registry", pinned, &format!("cannot be fetched from {reason}{CHECK_REGISTRY}"))
@@ -76,7 +76,7 @@ impl NpmRegistry {
             let message = format!("is not in the npm registry: {url} is not found{OTHER_REGISTRY}");
             return Err(refuse("registry", pinned, &message));
         }
-        let body = download::body(answer, ARCHIVE_BYTES_MAX).await.map_err(failed)?;
+        let body = download::read_body(answer, ARCHIVE_BYTES_MAX).await.map_err(failed)?;
         body.ok_or_else(|| {
             refuse(
                 "size",
@@ -86,11 +86,12 @@ impl NpmRegistry {
         })
     }
 
-    fn url_of(&self, pinned: &PinnedArchive<'_>) -> Result<Url, Error> {
+    fn build_url(&self, pinned: &PinnedArchive<'_>) -> Result<Url, Error> {
         let registry = self.url.as_deref().ok_or_else(|| {
             refuse("registry", pinned, "cannot be fetched: no npm registry is set; give one to `lathe tool test` or `lathe serve` with --npm-registry or LATHE_NPM_REGISTRY, for example https://npm.example")
         })?;
-        let text = format!("{}{}", registry.trim_end_matches('/'), lock::archive_path(pinned.name, pinned.version));
+        let text =
+            format!("{}{}", registry.trim_end_matches('/'), lock::build_archive_path(pinned.name, pinned.version));
         Url::parse(&text).map_err(|error| Error::internal(format!("npm_registry is not a URL: {error}")))
     }
 }

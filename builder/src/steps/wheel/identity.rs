@@ -38,7 +38,7 @@ pub fn is_metadata(entry: &str) -> bool {
 ///
 /// # Errors
 /// When the metadata cannot be read.
-pub fn head(metadata: impl Read) -> Result<String, String> {
+pub fn read_head(metadata: impl Read) -> Result<String, String> {
     let mut head = Vec::new();
     metadata.take(HEAD_BYTES_MAX).read_to_end(&mut head).map_err(|error| error.to_string())?;
     let head = String::from_utf8_lossy(&head);
@@ -52,13 +52,13 @@ impl Identity {
     /// When a header is missing, repeated or invalid.
     pub fn read(head: &str) -> Result<Self, String> {
         let headers: Vec<_> = head.lines().collect();
-        let (name, version) = (only(&headers, "name")?, only(&headers, "version")?);
+        let (name, version) = (find_only(&headers, "name")?, find_only(&headers, "version")?);
         let version = Version::from_str(version).map_err(|_| "its METADATA has no version of PEP 440".to_owned())?;
         Ok(Self { name: name::normalise(name), version })
     }
 }
 
-fn only<'h>(headers: &[&'h str], key: &str) -> Result<&'h str, String> {
+fn find_only<'h>(headers: &[&'h str], key: &str) -> Result<&'h str, String> {
     let value = |line: &&'h str| line.split_once(':').filter(|(found, _)| found.eq_ignore_ascii_case(key));
     let mut values = headers.iter().filter_map(value).map(|(_, value)| value.trim());
     match (values.next(), values.next()) {
@@ -74,7 +74,7 @@ mod tests {
 
     #[test]
     fn name_and_version_are_compared_in_their_normal_form() {
-        let read = |text: &str| Identity::read(&head(text.as_bytes())?).map(|identity| identity.to_string());
+        let read = |text: &str| Identity::read(&read_head(text.as_bytes())?).map(|identity| identity.to_string());
         let text = "Metadata-Version: 2.1\r\nname: Zope.Interface\nVersion: 1.0-RC1\nSummary: x\n\nName: other\n";
         assert_eq!(read(text).as_deref(), Ok("zope-interface 1.0rc1"));
         for wrong in ["", "Name: a\n", "\nName: a\nVersion: 1\n", "Name: a\nName: b\nVersion: 1\n"] {

@@ -13,7 +13,7 @@ const ENTRY: &str = ".lathe-apis.js";
 ///
 /// # Errors
 /// When the author's entry file is missing.
-pub fn entry_point(manifest: &Manifest, files: &mut Vec<SourceFile>) -> Result<String, Error> {
+pub fn add_entry_file(manifest: &Manifest, files: &mut Vec<SourceFile>) -> Result<String, Error> {
     let own = &manifest.entry_point;
     if manifest.apis.is_empty() {
         return Ok(own.clone());

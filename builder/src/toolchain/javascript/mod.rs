@@ -78,22 +78,23 @@ impl JavaScript {
     /// When a package cannot be fetched, the sources do not bundle, or the script does not run.
     pub async fn make(&self, project: Project<'_>, progress: &BuildProgress) -> Result<ToolchainOutput, Error> {
         let Project { manifest, files, derive_schema, .. } = project;
-        let ready = progress.step("image", self.images.ready_with_progress(Language::JavaScript, progress)).await?;
+        let ready =
+            progress.run_step("image", self.images.prepare_with_progress(Language::JavaScript, progress)).await?;
         let fetch = self.packages.fetch(manifest, &files, progress);
-        let (mut packages, dependencies) = progress.step("dependencies", fetch).await?;
+        let (mut packages, dependencies) = progress.run_step("dependencies", fetch).await?;
         let mut files = files.into_iter().map(|(path, contents)| SourceFile { path, contents }).collect();
-        let entry_point = apis::entry_point(manifest, &mut files)?;
+        let entry_point = apis::add_entry_file(manifest, &mut files)?;
         let sources = esbuild::Sources { entry_point: &entry_point, files, packages: dependencies };
         let bundling = async {
             let (esbuild, identity) = self.find_allowed_esbuild(progress).await?;
             packages.push(identity);
             self.build_bundle(&esbuild, sources, &ready, progress).await
         };
-        let Bundled { script, snapshot } = progress.step("bundle", bundling).await?;
+        let Bundled { script, snapshot } = progress.run_step("bundle", bundling).await?;
         let project = Sources { entry_point, files: script, dependencies: Vec::new() };
         let code = snapshot.as_ref().map_or(&ready.code, |snapshot| &snapshot.code);
         let made = bundle::bundle(code, &self.bundler, BundledProject { project, derive_schema });
-        let made = progress.step("compile", made).await?;
+        let made = progress.run_step("compile", made).await?;
         let artifact = match &snapshot {
             Some(snapshot) => BuiltArtifact::of_snapshot(snapshot, made.bytes),
             None => BuiltArtifact::of_image(&ready.image, made.bytes),
@@ -121,10 +122,10 @@ impl JavaScript {
         progress: &BuildProgress,
     ) -> Result<Bundled, Error> {
         let bundler = esbuild::Bundler { esbuild, confiner: &self.confiner, scratches: &self.scratches };
-        let apart = if sources.packages.is_empty() { None } else { apart::apart(bundler, &sources).await? };
+        let apart = if sources.packages.is_empty() { None } else { apart::bundle_project(bundler, &sources).await? };
         if let Some(apart) = apart
             // A package that cannot be bundled is refused below, with the author's line that imports it.
-            && let Ok(packages) = apart::alone(bundler, &sources, &apart).await
+            && let Ok(packages) = apart::bundle_packages(bundler, &sources, &apart).await
         {
             let files = vec![packages];
             let packages = Packages { language: Language::JavaScript, files, imports: apart.imports.clone() };

@@ -21,23 +21,23 @@ const REPORT: &str = "lathe_api_report";
 ///
 /// # Errors
 /// When the project has a module of the same name.
-pub fn dispatching(manifest: &Manifest, project: Project) -> Result<Project, Error> {
-    with(project, DISPATCH, &with_functions(include_str!("apis/dispatch.py"), manifest))
+pub fn add_dispatch(manifest: &Manifest, project: Project) -> Result<Project, Error> {
+    add_module(project, DISPATCH, &add_functions(include_str!("apis/dispatch.py"), manifest))
 }
 
 /// The project with the module that reports as its entry point. `None` for a tool of one function.
 ///
 /// # Errors
 /// When the project has a module of the same name.
-pub fn reporting(manifest: &Manifest, project: &Project) -> Result<Option<Project>, Error> {
+pub fn add_report(manifest: &Manifest, project: &Project) -> Result<Option<Project>, Error> {
     if manifest.apis.is_empty() {
         return Ok(None);
     }
     let described = manifest.apis.iter().filter(|(_, api)| api.input_schema.is_some()).map(|(name, _)| name);
     let described: Vec<_> = described.collect();
-    let report = with_functions(include_str!("apis/report.py"), manifest);
+    let report = add_functions(include_str!("apis/report.py"), manifest);
     let report = report.replace("_DESCRIBED = []", &format!("_DESCRIBED = {}", json!(described)));
-    with(project.clone(), REPORT, &report).map(Some)
+    add_module(project.clone(), REPORT, &report).map(Some)
 }
 
 /// The report in a derived schema.
@@ -58,13 +58,13 @@ struct Described {
 }
 
 /// A module with the module and the function of each API, in a text that is JSON and Python.
-fn with_functions(text: &str, manifest: &Manifest) -> String {
+fn add_functions(text: &str, manifest: &Manifest) -> String {
     let functions = manifest.apis.iter().map(|(name, api)| (name, (&api.function.module, &api.function.name)));
     let functions = json!(functions.collect::<BTreeMap<_, _>>());
     text.replace("_FUNCTIONS = {}", &format!("_FUNCTIONS = {functions}"))
 }
 
-fn with(mut project: Project, module: &str, text: &str) -> Result<Project, Error> {
+fn add_module(mut project: Project, module: &str, text: &str) -> Result<Project, Error> {
     let path = format!("{module}.py");
     let is_same = |file: &&SourceFile| {
         let own = file.path.strip_prefix(SOURCE_ROOT).unwrap_or(&file.path);

@@ -24,7 +24,7 @@ use crate::steps::documents::Documents;
 use crate::steps::foreign_locks::explain_python;
 use crate::steps::lock;
 use crate::steps::manifest::{Manifest, Value};
-use crate::text::shown;
+use crate::text::show;
 
 /// Extras and groups that the log names.
 const OPTIONAL_NAMED_MAX: usize = 10;
@@ -55,14 +55,14 @@ impl Python {
             progress.line(line);
         }
         let ReadyImage { image, code } =
-            progress.step("image", self.images.ready_with_progress(Language::Python, progress)).await?;
+            progress.run_step("image", self.images.prepare_with_progress(Language::Python, progress)).await?;
         let fetch = self.packages.fetch(manifest, &files, progress);
-        let fetched = progress.step("dependencies", fetch).await?;
-        let snapshot = match packages_apart(&files, &fetched) {
+        let fetched = progress.run_step("dependencies", fetch).await?;
+        let snapshot = match separate_packages(&files, &fetched) {
             Some(packages) => {
                 let component = PYTHON_IMAGE.unpack;
                 let of = SnapshotInputs { image: &image, code: &code, component, packages };
-                progress.step("snapshot", self.snapshots.get(of, progress)).await?
+                progress.run_step("snapshot", self.snapshots.get(of, progress)).await?
             }
             None => None,
         };
@@ -74,7 +74,7 @@ impl Python {
         let made = self.build_bundle(code, manifest, BundledProject { project, derive_schema });
         let made =
             async { made.await.map_err(|error| explain_error(error, &fetched.without_native, foreign.as_deref())) };
-        let made = progress.step("compile", made).await?;
+        let made = progress.run_step("compile", made).await?;
         let artifact = match &snapshot {
             Some(snapshot) => BuiltArtifact::of_snapshot(snapshot, made.bytes),
             None => BuiltArtifact::of_image(&image, made.bytes),
@@ -94,11 +94,11 @@ impl Python {
         let BundledProject { project, derive_schema } = source;
         let bundle =
             |project, derive_schema| bundle::bundle(code, &self.bundler, BundledProject { project, derive_schema });
-        match apis::reporting(manifest, &project)? {
+        match apis::add_report(manifest, &project)? {
             None => bundle(project, derive_schema).await,
             Some(reporting) => {
                 let input_schema = bundle(reporting, true).await?.input_schema;
-                let dispatching = bundle(apis::dispatching(manifest, project)?, false).await?;
+                let dispatching = bundle(apis::add_dispatch(manifest, project)?, false).await?;
                 Ok(Bundle { input_schema: apis::report(input_schema)?, ..dispatching })
             }
         }
@@ -112,8 +112,8 @@ fn find_optional(documents: &Documents) -> Option<String> {
     let file = PYTHON.file;
     let document = documents.get(file, "dependencies").ok()??;
     let listed = |(kind, path): (&str, &[&str])| {
-        let Value::Table(table) = &document.at(path)?.value else { return None };
-        let names: Vec<_> = table.keys().take(OPTIONAL_NAMED_MAX).map(|name| shown(name)).collect();
+        let Value::Table(table) = &document.find(path)?.value else { return None };
+        let names: Vec<_> = table.keys().take(OPTIONAL_NAMED_MAX).map(|name| show(name)).collect();
         (!names.is_empty()).then(|| format!("{kind} ({})", names.join(", ")))
     };
     let listed: Vec<_> = TABLES.into_iter().filter_map(listed).collect();
@@ -141,7 +141,7 @@ fn explain_error(error: Error, without_native: &[String], foreign: Option<&str>)
 }
 
 /// The packages that a snapshot loads, if the project has any and shadows none of them.
-fn packages_apart(files: &BTreeMap<String, Vec<u8>>, fetched: &Fetched) -> Option<Packages> {
+fn separate_packages(files: &BTreeMap<String, Vec<u8>>, fetched: &Fetched) -> Option<Packages> {
     if fetched.files.is_empty() || shadows(files, &fetched.files) {
         return None;
     }
@@ -167,7 +167,7 @@ mod tests {
         let line = |more: &str| {
             let text = format!("[project]\nname = \"x\"\n{more}");
             let files = BTreeMap::from([("pyproject.toml".to_owned(), text.into_bytes())]);
-            find_optional(&Documents::parsed_here(&files).unwrap())
+            find_optional(&Documents::parse_here(&files).unwrap())
         };
         let both =
             "[project.optional-dependencies]\npdf = [\"a\"]\nall = [\"b\"]\n[dependency-groups]\ndev = [\"c\"]\n";

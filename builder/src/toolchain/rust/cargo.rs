@@ -56,9 +56,9 @@ impl Build<'_> {
     ///
     /// # Errors
     /// The compiler's first error, with file and line.
-    pub async fn component(&self, library: &str) -> Result<Vec<u8>, Error> {
+    pub async fn compile_component(&self, library: &str) -> Result<Vec<u8>, Error> {
         let component = Path::new(BUILD_DIRECTORY).join("target").join(WASM_TARGET).join("release");
-        let mut job = self.job(COMPILE, source(self.scratch))?;
+        let mut job = self.build_job(COMPILE, source(self.scratch))?;
         job.output = Some(component.join(format!("{library}.wasm")));
         let archive = self.scratch.path().join(ARCHIVE);
         if archive.exists() {
@@ -75,11 +75,11 @@ impl Build<'_> {
     ///
     /// # Errors
     /// The first error of a crate that does not compile.
-    pub async fn dependencies(&self, skeleton: BTreeMap<String, Vec<u8>>) -> Result<Option<Vec<u8>>, Error> {
+    pub async fn compile_dependencies(&self, skeleton: BTreeMap<String, Vec<u8>>) -> Result<Option<Vec<u8>>, Error> {
         let directory = self.scratch.path().join("skeleton");
         let written = directory.clone();
         blocking(move || files::write_all(&written, &skeleton)).await?.map_err(Error::internal)?;
-        let mut job = self.job(&dependencies_script(&self.lock.own), directory)?;
+        let mut job = self.build_job(&build_dependencies_script(&self.lock.own), directory)?;
         job.output = Some(Path::new(BUILD_DIRECTORY).join(ARCHIVE));
         job.bounds.output_bytes = ARCHIVE_BYTES_MAX;
         let log_before = self.progress.log().len();
@@ -92,14 +92,14 @@ impl Build<'_> {
     }
 
     /// A job that runs a script with cargo's command line, on the project in a directory.
-    fn job(&self, script: &str, source: PathBuf) -> Result<Job, Error> {
-        let (shown, programs) = self.installation.shown()?;
+    fn build_job(&self, script: &str, source: PathBuf) -> Result<Job, Error> {
+        let (shown, programs) = self.installation.find_mount()?;
         let target = Path::new(BUILD_DIRECTORY).join("target");
         let mut read_only = vec![ReadOnlyMount::new(source, SOURCE), ReadOnlyMount::new(vendor(self.scratch), VENDOR)];
         read_only.extend(shown);
         let mut arguments: Vec<OsString> = vec!["-c".into(), script.into(), programs.join("cargo").into()];
-        arguments.extend(options(&target));
-        Ok(Job { arguments, environment: environment(&programs), read_only, ..Job::new("/bin/sh") })
+        arguments.extend(list_options(&target));
+        Ok(Job { arguments, environment: build_environment(&programs), read_only, ..Job::new("/bin/sh") })
     }
 
     /// Whether a crate of the registry failed to compile.
@@ -113,7 +113,7 @@ impl Build<'_> {
     fn refusal(&self, failure: &Failure, log_before: usize) -> Error {
         let log = self.progress.log();
         let log = log.get(log_before..).unwrap_or_default();
-        let first = matches!(failure, Failure::Status { .. }).then(|| messages::first_error(log)).flatten();
+        let first = matches!(failure, Failure::Status { .. }).then(|| messages::find_first_error(log)).flatten();
         match first {
             Some(messages::CompilerError { check, message, location }) => {
                 Error::failed(STAGE, &check, message).at(location)
@@ -125,12 +125,12 @@ impl Build<'_> {
 
 /// A script that compiles the dependencies and archives them. Cargo's `clean` removes the project's own crates, so that the
 /// next build cannot take the empty ones for compiled ones. Names of crates have no characters with a meaning in a shell.
-fn dependencies_script(own: &[String]) -> String {
+fn build_dependencies_script(own: &[String]) -> String {
     let own: String = own.iter().map(|name| format!(" --package {name}")).collect();
     format!(r#""$0" build --lib "$@" && "$0" clean --quiet "$@"{own} && tar -cf dependencies.tar -C target ."#)
 }
 
-fn options(target: &Path) -> Vec<OsString> {
+fn list_options(target: &Path) -> Vec<OsString> {
     let manifest = format!("{SOURCE}/Cargo.toml");
     let sources =
         ["source.crates-io.replace-with=\"vendor\"".to_owned(), format!("source.vendor.directory=\"{VENDOR}\"")];
@@ -141,7 +141,7 @@ fn options(target: &Path) -> Vec<OsString> {
     options
 }
 
-fn environment(programs: &Path) -> Vec<(String, String)> {
+fn build_environment(programs: &Path) -> Vec<(String, String)> {
     let rustc = programs.join("rustc").display().to_string();
     let home = format!("{BUILD_DIRECTORY}/cargo");
     let date = SOURCE_DATE_EPOCH.to_string();

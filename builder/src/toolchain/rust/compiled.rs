@@ -56,7 +56,7 @@ impl DependencyOnlyProject {
     }
 
     /// The digest of everything that determines the archive. Each part is preceded by its length.
-    fn key(&self) -> Digest {
+    fn compute_key(&self) -> Digest {
         let mut hasher = Sha256::new();
         let mut part = |bytes: &[u8]| {
             hasher.update((bytes.len() as u64).to_le_bytes());
@@ -64,7 +64,7 @@ impl DependencyOnlyProject {
         };
         part(RECIPE.as_bytes());
         part(self.compiler.to_hex().as_bytes());
-        SYSTEM.iter().for_each(|path| part(stamp(Path::new(path)).as_bytes()));
+        SYSTEM.iter().for_each(|path| part(read_stamp(Path::new(path)).as_bytes()));
         for (path, bytes) in &self.files {
             part(path.as_bytes());
             part(bytes);
@@ -88,7 +88,7 @@ impl CompiledCrates {
     pub async fn provide(&self, build: &Build<'_>, skeleton: DependencyOnlyProject) -> Result<(), Error> {
         let cache = self.cache.clone();
         let find = move || {
-            let key = skeleton.key();
+            let key = skeleton.compute_key();
             (cache.get(&key), key, skeleton)
         };
         let (archive, key, skeleton) = blocking(find).await?;
@@ -107,7 +107,7 @@ impl CompiledCrates {
 
     /// Compiles the dependencies. An empty archive says that they cannot be compiled alone.
     async fn make(&self, build: &Build<'_>, skeleton: DependencyOnlyProject, key: Digest) -> Result<Arc<[u8]>, Error> {
-        let archive: Arc<[u8]> = build.dependencies(skeleton.files).await?.unwrap_or_default().into();
+        let archive: Arc<[u8]> = build.compile_dependencies(skeleton.files).await?.unwrap_or_default().into();
         let (cache, kept) = (self.cache.clone(), archive.clone());
         let keep = move || {
             if let Err(error) = cache.keep(&key, &kept) {
@@ -130,7 +130,7 @@ fn is_source(path: &str, project: &BTreeMap<String, Vec<u8>>) -> bool {
 }
 
 /// Path, size and modification time of a file of the system, which change with the installed package.
-fn stamp(path: &Path) -> String {
+fn read_stamp(path: &Path) -> String {
     let found = path.canonicalize().and_then(|real| Ok((real.metadata()?, real)));
     let found = found.map(|(metadata, real)| (real, metadata.len(), metadata.modified().ok()));
     format!("{found:?}")
@@ -167,14 +167,14 @@ mod tests {
 
     #[test]
     fn the_key_depends_on_manifests_and_not_on_source_code() {
-        let key = skeleton(&FILES).key();
+        let key = skeleton(&FILES).compute_key();
         for (number, (path, _)) in FILES.iter().enumerate() {
             let mut changed = FILES;
             changed[number].1 = "other";
-            assert_eq!(skeleton(&changed).key() == key, path.ends_with(".rs"), "{path}");
+            assert_eq!(skeleton(&changed).compute_key() == key, path.ends_with(".rs"), "{path}");
         }
-        assert_ne!(skeleton(&FILES[..4]).key(), key);
+        assert_ne!(skeleton(&FILES[..4]).compute_key(), key);
         let other = DependencyOnlyProject { compiler: Digest::of(b"another compiler"), ..skeleton(&FILES) };
-        assert_ne!(other.key(), key);
+        assert_ne!(other.compute_key(), key);
     }
 }

@@ -21,7 +21,7 @@ use crate::sandbox::files;
 use crate::steps::crates::{CrateArchive, Problem, Vendoring};
 use crate::steps::documents::{CRATES_BYTES_MAX, CrateName, Parser};
 use crate::steps::download::{self, Cached};
-use crate::text::shown;
+use crate::text::show;
 
 /// The name of the public registry in `crate_index`.
 const PUBLIC_INDEX: &str = "crates.io";
@@ -64,8 +64,8 @@ impl Crates {
     /// # Errors
     /// When the system's certificates cannot be used.
     pub fn new(index: Option<&str>, cache_dir: &Path) -> Result<Self, Error> {
-        let client = download::client()?;
-        let index = index.map(|index| crate_index_url(index).into());
+        let client = download::build_client()?;
+        let index = index.map(|index| build_index_url(index).into());
         Ok(Self { client, index, cache: cache_dir.join("crates").into() })
     }
 
@@ -82,7 +82,7 @@ impl Crates {
         let missing: Vec<_> = pinned.iter().filter(|one| !self.cached(one).is_kept()).cloned().collect();
         if let Some(first) = missing.first() {
             progress.line(format!("fetching {} of {} crates", missing.len(), pinned.len()));
-            let configuration = self.configuration(first).await?;
+            let configuration = self.fetch_configuration(first).await?;
             self.download_all(missing, configuration).await?;
         }
         let directory = into.directory.to_owned();
@@ -97,7 +97,7 @@ impl Crates {
         };
         let (archives, modified_at) = (pinned.iter().map(archive).collect(), SOURCE_DATE_EPOCH);
         let vendoring = Vendoring { archives, directory, bytes_max: CRATES_BYTES_MAX, modified_at };
-        match into.parser.crates(vendoring).await? {
+        match into.parser.unpack_crates(vendoring).await? {
             Some(Ok(names)) => check_names(pinned, names),
             Some(Err((index, problem))) => Err(self.problem(pinned.get(index).unwrap_or(first), problem)),
             None => Err(first.refuse("cost", "or another crate takes more time or memory to unpack than crates may")),
@@ -138,7 +138,7 @@ impl Crates {
     }
 
     async fn download(&self, pinned: &Pinned, configuration: &Configuration) -> Result<(), Error> {
-        let url = configuration.url(pinned);
+        let url = configuration.build_url(pinned);
         let url = Url::parse(&url).map_err(|error| pinned.refuse("index", &format!("cannot be fetched: {error}")))?;
         let bytes = self.get(pinned, url, CRATE_BYTES_MAX).await?;
         self.cached(pinned).keep(bytes).await?.map(drop).ok_or_else(|| {
@@ -149,7 +149,7 @@ impl Crates {
         })
     }
 
-    async fn configuration(&self, first: &Pinned) -> Result<Configuration, Error> {
+    async fn fetch_configuration(&self, first: &Pinned) -> Result<Configuration, Error> {
         let index = self.index.as_deref().ok_or_else(|| first.refuse("index", NO_INDEX))?;
         let url = Url::parse(&format!("{index}/config.json"))
             .map_err(|error| Error::internal(format!("crate_index is not a URL: {error}")))?;
@@ -164,7 +164,7 @@ impl Crates {
             pinned.refuse("index", &format!("cannot be fetched from {}{CHECK_INDEX}", download::explain(&url, &error)))
         };
         let answer = self.client.get(url.clone()).send().await.map_err(failed)?;
-        let body = download::body(answer, bytes_max).await.map_err(failed)?;
+        let body = download::read_body(answer, bytes_max).await.map_err(failed)?;
         body.ok_or_else(|| {
             pinned.refuse("size", &format!("is larger than {bytes_max} bytes, which is the limit; use a smaller crate"))
         })
@@ -172,7 +172,7 @@ impl Crates {
 }
 
 /// The URL of a sparse index, from the setting `crate_index`.
-pub fn crate_index_url(index: &str) -> String {
+pub fn build_index_url(index: &str) -> String {
     match index.strip_prefix("sparse+").unwrap_or(index) {
         PUBLIC_INDEX => format!("https://index.{PUBLIC_INDEX}"),
         url => url.trim_end_matches('/').to_owned(),
@@ -186,7 +186,7 @@ fn check_names(pinned: &[Pinned], names: Vec<Option<CrateName>>) -> Result<(), E
         let own = Some(CrateName { name: one.name.clone(), version: one.version.clone() });
         if name != own {
             let named = name.map_or("not a crate".to_owned(), |CrateName { name, version }| {
-                format!("{} {}", shown(&name), shown(&version))
+                format!("{} {}", show(&name), show(&version))
             });
             return Err(one.refuse("identity", &format!("is refused: the crate with this checksum is {named}")));
         }
@@ -196,8 +196,8 @@ fn check_names(pinned: &[Pinned], names: Vec<Option<CrateName>>) -> Result<(), E
 
 impl Configuration {
     /// The URL of a crate, from the markers in `dl`.
-    fn url(&self, pinned: &Pinned) -> String {
-        let prefix = prefix(&pinned.name);
+    fn build_url(&self, pinned: &Pinned) -> String {
+        let prefix = compute_prefix(&pinned.name);
         let markers = [
             ("{crate}", pinned.name.as_str()),
             ("{version}", &pinned.version),
@@ -213,7 +213,7 @@ impl Configuration {
 }
 
 /// The directory of a crate in an index: `1`, `2`, `3/s`, or `se/rd`.
-fn prefix(name: &str) -> String {
+fn compute_prefix(name: &str) -> String {
     match name.len() {
         length @ 0..=2 => length.to_string(),
         3 => format!("3/{}", &name[..1]),
@@ -230,12 +230,12 @@ mod tests {
     #[test]
     fn the_configuration_determines_the_url_of_a_crate() {
         let pinned = Pinned { name: "Serde".into(), version: "1.0.1".into(), checksum: Digest::of(b""), line: 1 };
-        let url = |dl: &str| Configuration { dl: dl.into() }.url(&pinned);
+        let url = |dl: &str| Configuration { dl: dl.into() }.build_url(&pinned);
         assert_eq!(url("https://example.com/crates"), "https://example.com/crates/Serde/1.0.1/download");
         assert_eq!(
             url("https://example.com/{lowerprefix}/{crate}-{version}.crate"),
             "https://example.com/se/rd/Serde-1.0.1.crate"
         );
-        assert_eq!((prefix("ab").as_str(), prefix("syn").as_str()), ("2", "3/s"));
+        assert_eq!((compute_prefix("ab").as_str(), compute_prefix("syn").as_str()), ("2", "3/s"));
     }
 }

@@ -67,7 +67,7 @@ impl RustInstallation {
         if let Some(program) = ["cargo", "rustc"].iter().find(|name| !directory.join("bin").join(name).is_file()) {
             return missing(format!("{} has no bin/{program}", directory.display()), INSTALL);
         }
-        let files = entries(&libraries(directory)).unwrap_or_default();
+        let files = list_entries(&libraries(directory)).unwrap_or_default();
         if files.iter().any(|file| is_library(file)) {
             return None;
         }
@@ -79,15 +79,15 @@ impl RustInstallation {
     /// # Errors
     /// When there is no toolchain, or its compiler does not run.
     pub async fn identity(&self) -> Result<Identity, Error> {
-        let directory = self.directory()?.to_owned();
+        let directory = self.require_directory()?.to_owned();
         let mut known = self.known.lock().await;
         let inspected = directory.clone();
-        let stamps = read(move || stamps(&inspected)).await?;
+        let stamps = read(move || read_stamps(&inspected)).await?;
         if let Some((_, identity)) = known.as_ref().filter(|(before, _)| *before == stamps) {
             return Ok(identity.clone());
         }
-        let release = release(&directory).await?;
-        let identity = Identity { release, digest: read(move || digest(&directory)).await? };
+        let release = read_release(&directory).await?;
+        let identity = Identity { release, digest: read(move || compute_digest(&directory)).await? };
         *known = Some((stamps, identity.clone()));
         Ok(identity)
     }
@@ -96,15 +96,15 @@ impl RustInstallation {
     ///
     /// # Errors
     /// When there is no toolchain.
-    pub fn shown(&self) -> Result<(Option<ReadOnlyMount>, PathBuf), Error> {
-        let directory = self.directory()?;
+    pub fn find_mount(&self) -> Result<(Option<ReadOnlyMount>, PathBuf), Error> {
+        let directory = self.require_directory()?;
         if directory.starts_with(SYSTEM) {
             return Ok((None, directory.join("bin")));
         }
         Ok((Some(ReadOnlyMount::new(directory, INSIDE)), Path::new(INSIDE).join("bin")))
     }
 
-    fn directory(&self) -> Result<&Path, Error> {
+    fn require_directory(&self) -> Result<&Path, Error> {
         match (Self::missing(self.directory.as_deref()), &self.directory) {
             (Some(missing), _) => {
                 let (place, setting) =
@@ -143,7 +143,7 @@ impl From<Identity> for Package {
     }
 }
 
-async fn release(directory: &Path) -> Result<String, Error> {
+async fn read_release(directory: &Path) -> Result<String, Error> {
     let mut rustc = Command::new(directory.join("bin/rustc"));
     rustc.arg("--version").env_clear().env("PATH", "/usr/bin:/bin").current_dir("/");
     let asked = rustc.stdin(Stdio::null()).stderr(Stdio::null()).kill_on_drop(true).output();
@@ -157,37 +157,37 @@ async fn read<T: Send + 'static>(work: impl FnOnce() -> io::Result<T> + Send + '
 }
 
 /// All files that influence a build: the programs, the compiler's libraries, the linkers, the standard library.
-fn parts(directory: &Path) -> io::Result<Vec<PathBuf>> {
+fn list_parts(directory: &Path) -> io::Result<Vec<PathBuf>> {
     let mut files: Vec<PathBuf> = ["bin/cargo", "bin/rustc"].iter().map(|name| directory.join(name)).collect();
-    files.extend(entries(&directory.join("lib"))?.into_iter().filter(|path| is_compiler(path)));
-    files.extend(entries(&libraries(directory))?.into_iter().filter(|path| is_library(path)));
+    files.extend(list_entries(&directory.join("lib"))?.into_iter().filter(|path| is_compiler(path)));
+    files.extend(list_entries(&libraries(directory))?.into_iter().filter(|path| is_library(path)));
     // Some toolchains keep the target's C library, which every tool links, in a directory of its own.
-    files.extend(files_of(&libraries(directory).join("self-contained")));
-    for target in entries(&directory.join("lib/rustlib"))? {
+    files.extend(list_files(&libraries(directory).join("self-contained")));
+    for target in list_entries(&directory.join("lib/rustlib"))? {
         // The linkers are beside the libraries of the host's target.
-        files.extend(["bin", "bin/gcc-ld"].iter().flat_map(|programs| files_of(&target.join(programs))));
+        files.extend(["bin", "bin/gcc-ld"].iter().flat_map(|programs| list_files(&target.join(programs))));
     }
     files.sort();
     Ok(files)
 }
 
 /// The files of a directory, or none if it does not exist.
-fn files_of(directory: &Path) -> Vec<PathBuf> {
-    entries(directory).unwrap_or_default().into_iter().filter(|path| path.is_file()).collect()
+fn list_files(directory: &Path) -> Vec<PathBuf> {
+    list_entries(directory).unwrap_or_default().into_iter().filter(|path| path.is_file()).collect()
 }
 
-fn stamps(directory: &Path) -> io::Result<Vec<Stamp>> {
+fn read_stamps(directory: &Path) -> io::Result<Vec<Stamp>> {
     let stamp = |path: PathBuf| {
         let found = path.metadata().map_err(at(&path))?;
         let modified = found.modified().map_err(at(&path))?;
         Ok((path, found.len(), modified))
     };
-    parts(directory)?.into_iter().map(stamp).collect()
+    list_parts(directory)?.into_iter().map(stamp).collect()
 }
 
-fn digest(directory: &Path) -> io::Result<Digest> {
+fn compute_digest(directory: &Path) -> io::Result<Digest> {
     let mut hasher = Sha256::new();
-    for path in parts(directory)? {
+    for path in list_parts(directory)? {
         // Distributions install some of the files as links.
         let mut file = path.canonicalize().and_then(File::open).map_err(at(&path))?;
         let mut chunk = vec![0; 1 << 20];
@@ -201,7 +201,7 @@ fn digest(directory: &Path) -> io::Result<Digest> {
     Ok(Digest::from_bytes(hasher.finalize().into()))
 }
 
-fn entries(directory: &Path) -> io::Result<Vec<PathBuf>> {
+fn list_entries(directory: &Path) -> io::Result<Vec<PathBuf>> {
     let entries = std::fs::read_dir(directory).and_then(|entries| entries.map(|entry| Ok(entry?.path())).collect());
     entries.map_err(at(directory))
 }
@@ -250,13 +250,13 @@ mod tests {
             std::fs::create_dir_all(part.parent().unwrap()).unwrap();
             std::fs::write(part, "one").unwrap();
         }
-        let before = digest(directory.path()).unwrap();
+        let before = compute_digest(directory.path()).unwrap();
         for part in &parts {
             std::fs::write(part, "two").unwrap();
-            assert_ne!(digest(directory.path()).unwrap(), before, "{}", part.display());
+            assert_ne!(compute_digest(directory.path()).unwrap(), before, "{}", part.display());
             std::fs::write(part, "one").unwrap();
         }
-        assert_eq!(digest(directory.path()).unwrap(), before);
+        assert_eq!(compute_digest(directory.path()).unwrap(), before);
     }
 
     #[tokio::test]

@@ -65,13 +65,13 @@ pub fn read(documents: &Documents) -> Result<Lock, Error> {
         Error::failed(STAGE, "lock-file", message).at(Location::file(FILE))
     };
     let document = documents.get(FILE, STAGE)?.ok_or_else(missing)?;
-    let packages = match document.at(&["package"]).map(|node| &node.value) {
+    let packages = match document.find(&["package"]).map(|node| &node.value) {
         Some(Value::List(list)) => &list[..],
         _ => &[],
     };
     let mut lock = Lock::default();
     for node in packages {
-        match package(node)? {
+        match parse_package(node)? {
             Crate::Pinned(pinned) => lock.pinned.push(pinned),
             Crate::Own(name) => lock.own.push(name),
         }
@@ -89,8 +89,8 @@ enum Crate {
     Own(String),
 }
 
-fn package(node: &Node) -> Result<Crate, Error> {
-    let text = |key: &str| match node.at(&[key]) {
+fn parse_package(node: &Node) -> Result<Crate, Error> {
+    let text = |key: &str| match node.find(&[key]) {
         Some(Node { value: Value::Text(text), line }) => Some((text.as_str(), *line)),
         _ => None,
     };
@@ -129,10 +129,10 @@ mod tests {
         "version = 4\n\n[[package]]\nname = \"greet\"\nversion = \"0.1.0\"\ndependencies = [\"itoa\"]\n\n";
 
     fn parse(text: &str) -> Result<Lock, Error> {
-        read(&Documents::parsed_here(&[(FILE.to_owned(), text.as_bytes().to_vec())].into())?)
+        read(&Documents::parse_here(&[(FILE.to_owned(), text.as_bytes().to_vec())].into())?)
     }
 
-    fn refused(package: &str, expected: &str) {
+    fn assert_refused(package: &str, expected: &str) {
         let error = parse(&format!("{HEAD}{package}")).expect_err(package).to_string();
         assert!(error.contains(expected), "{error:?} does not contain {expected:?}");
     }
@@ -154,16 +154,19 @@ mod tests {
     #[test]
     fn crates_of_other_sources_are_refused_with_their_line() {
         let from = |source: &str| format!("[[package]]\nname = \"x\"\nversion = \"1.0.0\"\nsource = \"{source}\"\n");
-        refused(
+        assert_refused(
             &from("git+https://example.com/x#0123"),
             "Cargo.lock:11: x comes from \"git+https://example.com/x#0123\"",
         );
-        refused(&from("registry+https://example.com/index"), "only crates of the public registry are accepted");
-        refused(&from_registry("itoa", ""), "Cargo.lock:9: itoa has no checksum");
-        refused(&from_registry("itoa", "checksum = \"00\"\n"), "has no checksum");
-        refused(&from_registry("../up", &format!("checksum = \"{SUM}\"\n")), "is not a valid crate name and version");
-        refused("[[package]]\nname = \"x\"\n", "Cargo.lock:8: a package has no name or no version");
-        refused("[[package]\n", "Cargo.lock:8: ");
+        assert_refused(&from("registry+https://example.com/index"), "only crates of the public registry are accepted");
+        assert_refused(&from_registry("itoa", ""), "Cargo.lock:9: itoa has no checksum");
+        assert_refused(&from_registry("itoa", "checksum = \"00\"\n"), "has no checksum");
+        assert_refused(
+            &from_registry("../up", &format!("checksum = \"{SUM}\"\n")),
+            "is not a valid crate name and version",
+        );
+        assert_refused("[[package]]\nname = \"x\"\n", "Cargo.lock:8: a package has no name or no version");
+        assert_refused("[[package]\n", "Cargo.lock:8: ");
     }
 
     #[test]

@@ -4,7 +4,7 @@ use super::lock::OWN_WORKSPACE;
 use crate::error::{Error, Location};
 use crate::steps::documents::Documents;
 use crate::steps::manifest::{Node, Value};
-use crate::text::{quote, shown};
+use crate::text::{quote, show};
 
 const FILE: &str = "Cargo.toml";
 const STAGE: &str = "manifest";
@@ -20,13 +20,13 @@ const ELSEWHERE: [&str; 3] = ["git", "registry", "registry-index"];
 /// # Errors
 /// With the line: the library does not compile to a component, or a dependency comes from git, another registry or outside
 /// of the project.
-pub fn library(documents: &Documents) -> Result<String, Error> {
+pub fn read_library(documents: &Documents) -> Result<String, Error> {
     let missing = || Error::failed(STAGE, "manifest", "the file is missing").at(Location::file(FILE));
     let document = documents.get(FILE, STAGE)?.ok_or_else(missing)?;
     check_inherited(document)?;
     check_sources(document)?;
     check_kind(document)?;
-    let name = document.at(&["lib", "name"]).or_else(|| document.at(&["package", "name"]));
+    let name = document.find(&["lib", "name"]).or_else(|| document.find(&["package", "name"]));
     match name.map(|node| &node.value) {
         Some(Value::Text(name)) if is_crate_name(name) => Ok(name.replace('-', "_")),
         _ => {
@@ -42,7 +42,7 @@ pub fn library(documents: &Documents) -> Result<String, Error> {
 pub fn find_left_out(documents: &Documents) -> Result<Vec<String>, Error> {
     let Some(document) = documents.get(FILE, STAGE)? else { return Ok(Vec::new()) };
     let listed = |table: &str| {
-        let names = members(document.at(&[table])).map(|(name, _)| shown(name)).take(NAMED_MAX);
+        let names = list_members(document.find(&[table])).map(|(name, _)| show(name)).take(NAMED_MAX);
         names.collect::<Vec<_>>().join(", ")
     };
     let line = |names: String, why: &str| (!names.is_empty()).then(|| format!("{FILE}: {why}: {names}"));
@@ -53,35 +53,35 @@ pub fn find_left_out(documents: &Documents) -> Result<Vec<String>, Error> {
 
 /// Only a `cdylib` compiles to a component.
 fn check_kind(document: &Node) -> Result<(), Error> {
-    let lines = ["crate-type", "crate_type"].map(|key| document.at(&["lib", key]));
+    let lines = ["crate-type", "crate_type"].map(|key| document.find(&["lib", key]));
     let kinds = lines.into_iter().flatten().next();
     let makes_component = kinds.is_some_and(|node| match &node.value {
         Value::List(list) => list.iter().any(|one| matches!(&one.value, Value::Text(text) if text == "cdylib")),
         _ => false,
     });
-    let line = kinds.or_else(|| document.at(&["lib"])).map_or(1, |node| node.line);
+    let line = kinds.or_else(|| document.find(&["lib"])).map_or(1, |node| node.line);
     if makes_component { Ok(()) } else { Err(refuse("crate-type", "[lib] needs crate-type = [\"cdylib\"]", line)) }
 }
 
 /// Refuses what a project inherits from the root of a workspace, unless it is that root itself.
 fn check_inherited(document: &Node) -> Result<(), Error> {
-    if document.at(&["workspace"]).is_some() {
+    if document.find(&["workspace"]).is_some() {
         return Ok(());
     }
     let mut inherited: Vec<(String, u32)> = Vec::new();
     let mut add = |names: &[&str], node: &Node| {
-        if let Some(Node { value: Value::Flag(true), line }) = node.at(&["workspace"]) {
-            inherited.push((names.iter().map(|name| shown(name)).collect::<Vec<_>>().join("."), *line));
+        if let Some(Node { value: Value::Flag(true), line }) = node.find(&["workspace"]) {
+            inherited.push((names.iter().map(|name| show(name)).collect::<Vec<_>>().join("."), *line));
         }
     };
-    for (key, node) in members(document.at(&["package"])) {
+    for (key, node) in list_members(document.find(&["package"])) {
         add(&["package", key], node);
     }
-    document.at(&["lints"]).into_iter().for_each(|lints| add(&["lints"], lints));
-    let platforms = members(document.at(&["target"])).map(|(_, platform)| platform);
+    document.find(&["lints"]).into_iter().for_each(|lints| add(&["lints"], lints));
+    let platforms = list_members(document.find(&["target"])).map(|(_, platform)| platform);
     for table in std::iter::once(document).chain(platforms) {
         for kind in DEPENDENCIES {
-            members(table.at(&[kind])).for_each(|(name, dependency)| add(&[kind, name], dependency));
+            list_members(table.find(&[kind])).for_each(|(name, dependency)| add(&[kind, name], dependency));
         }
     }
     inherited.sort_by_key(|(_, line)| *line);
@@ -97,15 +97,15 @@ fn check_inherited(document: &Node) -> Result<(), Error> {
 }
 
 fn check_sources(document: &Node) -> Result<(), Error> {
-    let tables = [&[][..], &["workspace"]].map(|path| document.at(path));
+    let tables = [&[][..], &["workspace"]].map(|path| document.find(path));
     tables.into_iter().flatten().try_for_each(check_dependencies)?;
-    for (_, platform) in members(document.at(&["target"])) {
+    for (_, platform) in list_members(document.find(&["target"])) {
         check_dependencies(platform)?;
     }
-    for (_, registry) in members(document.at(&["patch"])) {
-        members(Some(registry)).try_for_each(|(name, dependency)| check_dependency(name, dependency))?;
+    for (_, registry) in list_members(document.find(&["patch"])) {
+        list_members(Some(registry)).try_for_each(|(name, dependency)| check_dependency(name, dependency))?;
     }
-    match document.at(&["replace"]) {
+    match document.find(&["replace"]) {
         Some(node) => {
             Err(refuse("source", "[replace] is not supported; use [patch] with a path inside the project", node.line))
         }
@@ -114,31 +114,31 @@ fn check_sources(document: &Node) -> Result<(), Error> {
 }
 
 fn check_dependencies(table: &Node) -> Result<(), Error> {
-    let dependencies = DEPENDENCIES.iter().flat_map(|key| members(table.at(&[*key])));
+    let dependencies = DEPENDENCIES.iter().flat_map(|key| list_members(table.find(&[*key])));
     dependencies.into_iter().try_for_each(|(name, dependency)| check_dependency(name, dependency))
 }
 
 fn check_dependency(name: &str, dependency: &Node) -> Result<(), Error> {
     for key in ELSEWHERE {
-        if let Some(found) = dependency.at(&[key]) {
+        if let Some(found) = dependency.find(&[key]) {
             let message = format!(
                 "{} comes from {key}; only crates of the public registry and paths inside the project are accepted",
-                shown(name)
+                show(name)
             );
             return Err(refuse("source", &message, found.line));
         }
     }
-    match dependency.at(&["path"]) {
+    match dependency.find(&["path"]) {
         Some(Node { value: Value::Text(path), line }) if !is_inside(path) => Err(refuse(
             "source",
-            &format!("{} is outside of the project: {}; copy it into the project", shown(name), quote(path)),
+            &format!("{} is outside of the project: {}; copy it into the project", show(name), quote(path)),
             *line,
         )),
         _ => Ok(()),
     }
 }
 
-fn members(table: Option<&Node>) -> impl Iterator<Item = (&String, &Node)> {
+fn list_members(table: Option<&Node>) -> impl Iterator<Item = (&String, &Node)> {
     let table = table.and_then(|node| if let Value::Table(table) = &node.value { Some(table) } else { None });
     table.into_iter().flatten().map(|(key, entry)| (key, &entry.node))
 }
@@ -172,10 +172,10 @@ mod tests {
     const HEAD: &str = "[package]\nname = \"look-up\"\n[lib]\ncrate-type = [\"cdylib\"]\n";
 
     fn read(text: &str) -> Result<String, Error> {
-        library(&Documents::parsed_here(&[(FILE.to_owned(), text.as_bytes().to_vec())].into())?)
+        read_library(&Documents::parse_here(&[(FILE.to_owned(), text.as_bytes().to_vec())].into())?)
     }
 
-    fn refused(more: &str, expected: &str) {
+    fn assert_refused(more: &str, expected: &str) {
         let error = read(&format!("{HEAD}{more}")).expect_err(more).to_string();
         assert!(error.contains(expected), "{error:?} does not contain {expected:?}");
     }
@@ -190,22 +190,25 @@ mod tests {
 
     #[test]
     fn dependencies_of_other_sources_are_refused_with_their_line() {
-        refused("[dependencies]\na = { git = \"https://example.com/a\" }\n", "Cargo.toml:6: a comes from git");
-        refused("[dependencies.a]\nversion = \"1\"\nregistry = \"mine\"\n", "Cargo.toml:7: a comes from registry");
-        refused("[build-dependencies]\na = { path = \"../a\" }\n", "Cargo.toml:6: a is outside of the project");
-        refused("[dependencies]\na = { path = \"b/../../a\" }\n", "outside");
-        refused("[dependencies]\na = { path = \"/a\" }\n", "outside");
-        refused("[target.'cfg(unix)'.dependencies]\na = { git = \"g\" }\n", "a comes from git");
-        refused("[workspace.dependencies]\na = { git = \"g\" }\n", "a comes from git");
-        refused("[patch.crates-io]\na = { git = \"g\" }\n", "a comes from git");
-        refused("[replace]\n\"a:1.0.0\" = { git = \"g\" }\n", "[replace] is not supported");
+        assert_refused("[dependencies]\na = { git = \"https://example.com/a\" }\n", "Cargo.toml:6: a comes from git");
+        assert_refused(
+            "[dependencies.a]\nversion = \"1\"\nregistry = \"mine\"\n",
+            "Cargo.toml:7: a comes from registry",
+        );
+        assert_refused("[build-dependencies]\na = { path = \"../a\" }\n", "Cargo.toml:6: a is outside of the project");
+        assert_refused("[dependencies]\na = { path = \"b/../../a\" }\n", "outside");
+        assert_refused("[dependencies]\na = { path = \"/a\" }\n", "outside");
+        assert_refused("[target.'cfg(unix)'.dependencies]\na = { git = \"g\" }\n", "a comes from git");
+        assert_refused("[workspace.dependencies]\na = { git = \"g\" }\n", "a comes from git");
+        assert_refused("[patch.crates-io]\na = { git = \"g\" }\n", "a comes from git");
+        assert_refused("[replace]\n\"a:1.0.0\" = { git = \"g\" }\n", "[replace] is not supported");
     }
 
     #[test]
     fn dependencies_that_are_not_compiled_are_named_in_the_log() {
         let lines = |more: &str| {
             let files = [(FILE.to_owned(), format!("{HEAD}{more}").into_bytes())].into();
-            find_left_out(&Documents::parsed_here(&files).unwrap()).unwrap()
+            find_left_out(&Documents::parse_here(&files).unwrap()).unwrap()
         };
         let more = "[dev-dependencies]\nb = \"1\"\na = \"1\"\n[target.'cfg(windows)'.dependencies]\nc = \"1\"\n";
         let expected = [
@@ -225,13 +228,16 @@ mod tests {
             "{error}"
         );
         assert!(error.contains("empty [workspace] table"), "{error}");
-        refused("[dependencies]\na.workspace = true\n", "Cargo.toml:6: dependencies.a are inherited");
-        refused(
+        assert_refused("[dependencies]\na.workspace = true\n", "Cargo.toml:6: dependencies.a are inherited");
+        assert_refused(
             "[dependencies]\na = { workspace = true, features = [\"x\"] }\n",
             "Cargo.toml:6: dependencies.a are inherited",
         );
-        refused("[target.'cfg(unix)'.build-dependencies]\na.workspace = true\n", "build-dependencies.a are inherited");
-        refused("[lints]\nworkspace = true\n", "Cargo.toml:6: lints are inherited");
+        assert_refused(
+            "[target.'cfg(unix)'.build-dependencies]\na.workspace = true\n",
+            "build-dependencies.a are inherited",
+        );
+        assert_refused("[lints]\nworkspace = true\n", "Cargo.toml:6: lints are inherited");
         read(&format!("{HEAD}[workspace]\n[workspace.dependencies]\na = \"1\"\n[dependencies]\na.workspace = true\n"))
             .unwrap();
         read(&format!("{HEAD}[dependencies]\na = {{ version = \"1\", features = [\"workspace\"] }}\n")).unwrap();

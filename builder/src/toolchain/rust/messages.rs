@@ -21,23 +21,24 @@ pub struct CompilerError {
 }
 
 /// The first error in what cargo and rustc print.
-pub fn first_error(log: &str) -> Option<CompilerError> {
+pub fn find_first_error(log: &str) -> Option<CompilerError> {
     let lines: Vec<&str> = log.lines().collect();
     lines.iter().enumerate().find_map(|(number, line)| {
-        let (check, message) = error(line)?;
+        let (check, message) = parse_error(line)?;
         let around = &lines[number + 1..lines.len().min(number + 1 + LINES_TO_LOCATION_MAX)];
-        let location = around.iter().take_while(|line| error(line).is_none()).find_map(|line| location(line));
-        if let Some(message) = of_lock_file(message, around) {
+        let location =
+            around.iter().take_while(|line| parse_error(line).is_none()).find_map(|line| parse_location(line));
+        if let Some(message) = explain_lock_file(message, around) {
             return Some(CompilerError { check: "lock-file".into(), message, location: Location::file("Cargo.lock") });
         }
-        let (message, location) = (with_causes(message, &lines[number + 1..]), location.unwrap_or_default());
+        let (message, location) = (add_causes(message, &lines[number + 1..]), location.unwrap_or_default());
         Some(CompilerError { check, message, location })
     })
 }
 
 /// Explains an error about a lock file that does not fit the manifest. Cargo looks for what it lacks among the crates of the
 /// build, which are those of the lock file.
-fn of_lock_file(message: &str, below: &[&str]) -> Option<String> {
+fn explain_lock_file(message: &str, below: &[&str]) -> Option<String> {
     const LACKS: &str = "no matching package";
     if message.contains("--locked") || message.contains("cannot update the lock file") {
         return Some(format!("does not fit Cargo.toml; {REMEDY}"));
@@ -58,7 +59,7 @@ pub fn find_failed_crate(log: &str) -> Option<&str> {
 }
 
 /// Parses `error[E0308]: mismatched types` or `error: …`.
-fn error(line: &str) -> Option<(String, &str)> {
+fn parse_error(line: &str) -> Option<(String, &str)> {
     let rest = line.strip_prefix("error")?;
     let (check, message) = match rest.strip_prefix('[') {
         Some(rest) => rest.split_once("]: ")?,
@@ -69,7 +70,7 @@ fn error(line: &str) -> Option<(String, &str)> {
 }
 
 /// The message with its causes, which cargo prints in the lines below.
-fn with_causes(message: &str, below: &[&str]) -> String {
+fn add_causes(message: &str, below: &[&str]) -> String {
     let mut text = message.to_owned();
     if let [first, causes @ ..] = below
         && first.is_empty()
@@ -88,7 +89,7 @@ fn with_causes(message: &str, below: &[&str]) -> String {
 }
 
 /// Parses `   --> src/lib.rs:12:5`.
-fn location(line: &str) -> Option<Location> {
+fn parse_location(line: &str) -> Option<Location> {
     let path = line.trim_start().strip_prefix("--> ")?;
     let mut parts = path.rsplitn(3, ':');
     let (_column, number, file) = (parts.next()?, parts.next()?, parts.next()?);
@@ -102,7 +103,7 @@ mod tests {
 
     fn check(log: &str, check: &str, message: &str, location: Location) {
         let expected = CompilerError { check: check.into(), message: message.into(), location };
-        assert_eq!(first_error(log), Some(expected), "{log}");
+        assert_eq!(find_first_error(log), Some(expected), "{log}");
     }
 
     #[test]
@@ -119,7 +120,7 @@ mod tests {
         let log = "error: failed to parse manifest at `/src/Cargo.toml`\n\nCaused by:\n  no targets\n\nmore\n";
         check(log, "cargo", "failed to parse manifest at `/src/Cargo.toml`: no targets", Location::default());
         let endless = format!("error: it ended\n\nCaused by:\n{}", "  and so on\n".repeat(10_000));
-        let told = first_error(&endless).unwrap().message;
+        let told = find_first_error(&endless).unwrap().message;
         assert!(told.starts_with("it ended: and so on: ") && told.ends_with('…'), "{told}");
         assert_eq!(told.chars().count(), MESSAGE_CHARACTERS_MAX + 1);
         let log = "error: one\nerror: two\n --> src/lib.rs:1:1\n";
@@ -150,6 +151,6 @@ mod tests {
 
     #[test]
     fn output_without_an_error_has_none() {
-        assert_eq!(first_error("   Compiling a\nerrors are fun\nerror: could not compile `a`\n"), None);
+        assert_eq!(find_first_error("   Compiling a\nerrors are fun\nerror: could not compile `a`\n"), None);
     }
 }

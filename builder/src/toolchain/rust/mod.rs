@@ -26,7 +26,7 @@ use crate::sandbox::{LazySandbox, Sandbox, ScratchDirectory, Scratches, files as
 use crate::steps::documents::Parser;
 use crate::steps::{bundle, inspect};
 use compiled::{CompiledCrates, DependencyOnlyProject};
-pub use crates::crate_index_url;
+pub use crates::build_index_url;
 use crates::{Crates, VendorTarget};
 use installation::{Identity, RustInstallation};
 use lock::{Lock, Pinned};
@@ -82,9 +82,9 @@ impl Rust {
     /// # Errors
     /// When a crate cannot be fetched, the code does not compile, or the component is not a tool.
     pub async fn make(&self, project: Project<'_>, progress: &BuildProgress) -> Result<ToolchainOutput, Error> {
-        let library = manifest::library(project.documents)?;
-        let (sandbox, compiler) = progress.step("toolchain", self.ready(progress)).await?;
-        let (lock, scratch) = progress.step("dependencies", self.fetch(&project, progress)).await?;
+        let library = manifest::read_library(project.documents)?;
+        let (sandbox, compiler) = progress.run_step("toolchain", self.prepare(progress)).await?;
+        let (lock, scratch) = progress.run_step("dependencies", self.fetch(&project, progress)).await?;
         let skeleton = DependencyOnlyProject::of(&project.files, &compiler);
         let (installation, lock, sandbox) = (&*self.installation, &lock, &sandbox);
         let build = cargo::Build { installation, scratch: &scratch, lock, sandbox, progress };
@@ -92,14 +92,14 @@ impl Rust {
             if !lock.pinned.is_empty() {
                 self.compiled.provide(&build, skeleton).await?;
             }
-            build.component(&library).await
+            build.compile_component(&library).await
         };
-        let component = progress.step("compile", compile).await?;
+        let component = progress.run_step("compile", compile).await?;
         drop(scratch);
         let artifact = BuiltArtifact::own(component);
-        let code = progress.step("inspect", self.inspected(&artifact)).await?;
+        let code = progress.run_step("inspect", self.inspect(&artifact)).await?;
         let input_schema = match project.derive_schema {
-            true => progress.step("schema", self.input_schema(&code)).await?,
+            true => progress.run_step("schema", self.read_input_schema(&code)).await?,
             false => None,
         };
         let packages = lock.pinned.iter().cloned().map(Package::from).chain([Package::from(compiler)]).collect();
@@ -107,7 +107,7 @@ impl Rust {
     }
 
     /// The sandbox and the compiler's identity.
-    async fn ready(&self, progress: &BuildProgress) -> Result<(Sandbox, Identity), Error> {
+    async fn prepare(&self, progress: &BuildProgress) -> Result<(Sandbox, Identity), Error> {
         let compiler = self.installation.identity().await?;
         let sandbox = self.sandbox.get().await.map_err(|missing| {
             let place = self.place.name();
@@ -136,7 +136,7 @@ impl Rust {
     }
 
     /// Compiles the component for this node, if it is a tool within the bounds of compilation.
-    async fn inspected(&self, artifact: &BuiltArtifact) -> Result<Arc<NativeCode>, Error> {
+    async fn inspect(&self, artifact: &BuiltArtifact) -> Result<Arc<NativeCode>, Error> {
         let component = artifact.bytes().clone();
         let inspect = move || inspect::inspect_tool(&component);
         blocking(inspect).await??;
@@ -144,8 +144,8 @@ impl Rust {
         self.compiler.ready(&artifact.component_digest(), Maker::Author, bytes).await
     }
 
-    async fn input_schema(&self, code: &NativeCode) -> Result<Option<String>, Error> {
-        let schema = bundle::input_schema(code, &self.bundler).await?;
+    async fn read_input_schema(&self, code: &NativeCode) -> Result<Option<String>, Error> {
+        let schema = bundle::read_input_schema(code, &self.bundler).await?;
         let missing = "the tool does not declare its input's type: name it with `lathe::tool!`, or set input_schema to a \
                        schema file";
         schema.map(Some).ok_or_else(|| Error::failed("schema", "input-schema", missing))
