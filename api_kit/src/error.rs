@@ -14,7 +14,7 @@ mod render;
 
 use std::time::Duration;
 
-use registry::{BuildId, InvocationId, KeyEnd, OperationId, Permission};
+use registry::{BuildId, KeyEnd, OperationId, Permission, RunId};
 
 pub use problem::{LocationStep, Problem};
 pub use render::{Fault, Refusal, RefusalCode};
@@ -83,7 +83,7 @@ pub enum Error {
     #[error("The request with this idempotency key is still running.")]
     StillRunning { operation: OperationId },
     #[error("{}", describe_interruption(.runs))]
-    Interrupted { operation: OperationId, runs: Vec<InvocationId> },
+    Interrupted { operation: OperationId, runs: Vec<RunId> },
     #[error("The run is not in progress.")]
     RunEnded,
     #[error("The server is shutting down.")]
@@ -156,7 +156,7 @@ fn describe_key_end(end: &KeyEnd) -> String {
     )
 }
 
-fn describe_interruption(runs: &[InvocationId]) -> String {
+fn describe_interruption(runs: &[RunId]) -> String {
     match runs.len() {
         0 => "The server stopped before the operation did anything. Send the request again.".to_owned(),
         begun => format!(

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use registry::{InvocationId, OrganizationId, Outcome, Principal, ToolId, UserId};
+use registry::{OrganizationId, Outcome, Principal, RunId, ToolId, UserId};
 use runner::RunResult;
 
 /// An extension of each request, which the guard of its route and its work fill. Clones share the contents.
@@ -13,7 +13,7 @@ pub struct RequestIdentity(Arc<Contents>);
 struct Contents {
     user: OnceLock<(OrganizationId, UserId)>,
     tool: OnceLock<ToolId>,
-    runs: OnceLock<Vec<InvocationId>>,
+    runs: OnceLock<Vec<RunId>>,
     failed_runs: OnceLock<usize>,
 }
 
@@ -28,7 +28,7 @@ impl RequestIdentity {
     }
 
     /// Sets the run that the path names.
-    pub fn set_run(&self, run: &InvocationId) {
+    pub fn set_run(&self, run: &RunId) {
         self.0.runs.get_or_init(|| vec![run.clone()]);
     }
 
@@ -55,6 +55,6 @@ impl RequestIdentity {
     /// The ids of the runs, separated by commas.
     pub fn runs(&self) -> Option<String> {
         let runs = self.0.runs.get()?;
-        Some(runs.iter().map(InvocationId::as_str).collect::<Vec<_>>().join(","))
+        Some(runs.iter().map(RunId::as_str).collect::<Vec<_>>().join(","))
     }
 }

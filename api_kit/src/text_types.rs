@@ -7,8 +7,8 @@
 use agents::{AgentReference, AgentSlug, DownloadToken, StateName};
 use registry::{
     AgentId, AgentRunId, ApiKeyId, BranchName, BuildId, Constraint, ConversationId, Description, Digest, EnvvarName,
-    HoldId, HoldReason, HumanRequestId, InteractionId, InvocationId, OperationId, ProjectPath, RevisionNumber,
-    RoleName, Tags, Timestamp, ToolId, ToolName, TurnId, UserId, UserVariableName, to_pep440,
+    HoldId, HoldReason, HumanRequestId, InteractionId, OperationId, ProjectPath, RevisionNumber, RoleName, RunId, Tags,
+    Timestamp, ToolId, ToolName, TurnId, UserId, UserVariableName, to_pep440,
 };
 use serde_json::{Value, json};
 
@@ -119,7 +119,7 @@ fn parse_constraint(text: &str) -> Result<Constraint, String> {
 
 /// The id of an object of another service, which has the form of the ids of this one.
 pub const FOREIGN_ID: Text<String> = Text::new(schemas::object_id, |text| {
-    let id = InvocationId::parse(text).map(String::from);
+    let id = RunId::parse(text).map(String::from);
     id.map_err(|_| "should be 24 lower-case hexadecimal characters".to_owned())
 });
 
@@ -193,7 +193,7 @@ path_parameters! {
     });
     BuildId = "build_id", "The build's id.", Text::of_type(schemas::object_id);
     OperationId = "operation_id", "The operation's id.", Text::of_type(schemas::object_id);
-    InvocationId = "invocation_id", "The record's id.", Text::of_type(schemas::object_id);
+    RunId = "invocation_id", "The record's id.", Text::of_type(schemas::object_id);
     StateName = "state_name", "The state's name.", STATE_NAME;
     ConversationId = "conversation_id", "The conversation's id.", Text::of_type(schemas::object_id);
     TurnId = "turn_id", "The turn's id.", Text::of_type(schemas::object_id);

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use crate::access::RoleName;
 use crate::kit::account::UserId;
-use crate::kit::ids::{InvocationId, VersionId};
+use crate::kit::ids::{RunId, VersionId};
 use crate::kit::invalid_value::InvalidValue;
 use crate::tools::{EnvvarName, MissingVariable};
 use crate::versions::{BranchName, Busy, Version};
@@ -49,7 +49,7 @@ pub enum Error {
     )]
     PublishedAlready { branch: BranchName, version: Version, id: VersionId },
     #[error("invocation {invocation} is already finished")]
-    AlreadyFinished { invocation: InvocationId },
+    AlreadyFinished { invocation: RunId },
     #[error(transparent)]
     Invalid(#[from] InvalidValue),
     #[error("invalid continuation token: no page of this list returned it")]

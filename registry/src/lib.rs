@@ -41,11 +41,11 @@ pub use files::data_dir::{DataDir, DataDirLock};
 pub use history::{
     AgentCall, AgentProtocol, CONTENT_BLOCKS_MAX, CONTENT_BYTES_MAX, CallDecider, CallUse, CallVia, ClientName,
     ContentBlock, ContentCollector, ContentRefused, Cost, Denied, Effect, EffectKind, EmbeddedResource, FinishedRun,
-    Granted, HeldRuns, Hold, HoldReason, HoldRelease, HttpUse, InvocationFilter, InvocationMetadata, InvocationMode,
-    InvocationSort, InvocationSource, InvocationSourceKind, InvokeStep, KeptTape, Ledger, NewAnswers, NewTape,
-    ORPHANED, Origin, Outcome, REDACTED, Record, RecordEvent, RecordedAnswer, RecordedInput, RefusedRun,
-    ResourceContents, ResultPersistence, Rollback, RunEnd, RunStart, RunStates, SEARCH_CHARACTERS_MAX, SearchField,
-    SearchQuery, SearchText, SourceType, TapeBody, ToolSelection, TreeUse, UnsealedTape, Used,
+    Granted, HeldRuns, Hold, HoldReason, HoldRelease, HttpUse, InvocationMetadata, InvocationMode, InvocationSource,
+    InvocationSourceKind, InvokeStep, KeptTape, Ledger, NewAnswers, NewTape, ORPHANED, Origin, Outcome, REDACTED,
+    Record, RecordEvent, RecordedAnswer, RecordedInput, RefusedRun, ResourceContents, ResultPersistence, Rollback,
+    RunEnd, RunFilter, RunSort, RunStart, RunStates, SEARCH_CHARACTERS_MAX, SearchField, SearchQuery, SearchText,
+    SourceType, TapeBody, ToolSelection, TreeUse, UnsealedTape, Used,
 };
 pub use kit::account::{AccountId, OrganizationId, UserId};
 pub use kit::admission::{Admission, AdmissionBounds, Admitted, QueueFull, WorkPermit};
@@ -54,8 +54,8 @@ pub use kit::clock::{Clock, Timestamp};
 pub use kit::digest::Digest;
 pub use kit::heavy_work::do_heavy_work;
 pub use kit::ids::{
-    AgentId, AgentRunId, BuildId, ConversationId, HoldId, HumanRequestId, InteractionId, InvocationId, LibraryItemId,
-    OperationId, ToolId, TurnId, VersionId,
+    AgentId, AgentRunId, BuildId, ConversationId, HoldId, HumanRequestId, InteractionId, LibraryItemId, OperationId,
+    RunId, ToolId, TurnId, VersionId,
 };
 pub use kit::invalid_value::InvalidValue;
 pub use kit::metrics::describe_metrics;

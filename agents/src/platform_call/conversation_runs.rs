@@ -1,6 +1,6 @@
 //! The runs of a conversation, for the server's own tools.
 
-use registry::{Error, InvocationId, OrganizationId, TurnId};
+use registry::{Error, OrganizationId, RunId, TurnId};
 
 use crate::domain::conversations::RunStatus;
 use crate::store::Conversations;
@@ -17,7 +17,7 @@ impl ConversationRuns {
     ///
     /// # Errors
     /// When the store cannot be read.
-    pub async fn find(&self, run: &InvocationId) -> Result<Option<RunStatus>, Error> {
+    pub async fn find(&self, run: &RunId) -> Result<Option<RunStatus>, Error> {
         self.conversations.run_status(&self.organization, &self.turn, run).await
     }
 }

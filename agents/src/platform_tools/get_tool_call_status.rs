@@ -1,7 +1,7 @@
 //! `get_tool_call_status`: whether a call of the same conversation goes on, and how it ended.
 
 use futures_util::future::BoxFuture;
-use registry::{InvocationId, Permission, suggest_in};
+use registry::{Permission, RunId, suggest_in};
 use runner::{Outcome, Reach, ToolEffect, failed, schema_of};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -54,7 +54,7 @@ fn handle(call: PlatformCall) -> BoxFuture<'static, Outcome> {
         let Some(runs) = call.runs else {
             return failed("turn_missing", "the tool can be called in a turn of a conversation only");
         };
-        let Ok(run) = InvocationId::parse(&wanted.invocation_id) else { return unknown(&wanted.invocation_id) };
+        let Ok(run) = RunId::parse(&wanted.invocation_id) else { return unknown(&wanted.invocation_id) };
         match runs.find(&run).await {
             Ok(Some(found)) => answer(wanted.invocation_id, found),
             Ok(None) => unknown(&wanted.invocation_id),

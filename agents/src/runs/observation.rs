@@ -1,6 +1,6 @@
 //! The result of a call of a tool, as the model and the trace have it.
 
-use registry::{ContentBlock, EmbeddedResource, InvocationId, ResourceContents};
+use registry::{ContentBlock, EmbeddedResource, ResourceContents, RunId};
 use runner::{EMPTY_OUTPUT, Outcome, QuestionKind, Refusal, RunResult, refusal_message};
 
 use crate::catalogue::ListedTool;
@@ -10,7 +10,7 @@ use crate::library::{library_failure, library_refusal};
 pub(super) struct ToolObservation {
     pub text: String,
     pub is_error: bool,
-    pub invocation: Option<InvocationId>,
+    pub invocation: Option<RunId>,
     /// Questions that nobody can answer, without which the call failed.
     pub lacks: Vec<QuestionKind>,
 }

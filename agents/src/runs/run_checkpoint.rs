@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use registry::{CallerNames, ClientName, Digest, InvocationId, RawJson, Timestamp};
+use registry::{CallerNames, ClientName, Digest, RawJson, RunId, Timestamp};
 use runner::{Depth, cut_text};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -29,7 +29,7 @@ pub struct RunCheckpoint {
     pub single_call: Option<SingleCall>,
     pub tokens: u64,
     /// The runs of workflows that this run has started. A server that ended may not have begun the last one.
-    pub triggered_runs: Vec<InvocationId>,
+    pub triggered_runs: Vec<RunId>,
     pub(super) transcript: Vec<TranscriptEntry>,
     pub(super) memory: BTreeMap<String, Remembered>,
     pub(super) repeated: Repeated,
@@ -132,7 +132,7 @@ impl RunCheckpoint {
 
     /// The record of the call of a completed run of one call.
     #[must_use]
-    pub const fn recorded_call(&self) -> Option<&InvocationId> {
+    pub const fn recorded_call(&self) -> Option<&RunId> {
         match &self.stage {
             RunStage::Completed(CompletedRun::Call(invocation)) => Some(invocation),
             _ => None,
@@ -201,7 +201,7 @@ impl RunCheckpoint {
     }
 
     /// Ends a run of one call with its record, which has the result.
-    pub(super) fn complete_call(&mut self, invocation: InvocationId) {
+    pub(super) fn complete_call(&mut self, invocation: RunId) {
         self.clear();
         self.stage = RunStage::Completed(CompletedRun::Call(invocation));
     }
@@ -268,7 +268,7 @@ mod tests {
                 FinalAnswer { answer, confidence: f64::from(eighths) / 8.0, summary }
             });
         let failure = (any::<String>(), any::<String>()).prop_map(|(code, message)| RunFailure { code, message });
-        let invocation = InvocationId::parse("691f3c705c1e4d7f8a9b0c2e").unwrap();
+        let invocation = RunId::parse("691f3c705c1e4d7f8a9b0c2e").unwrap();
         prop_oneof![
             Just(RunStage::AskingModel),
             (pending_calls(), any::<bool>()).prop_map(|(calls, has_begun)| RunStage::Calling { calls, has_begun }),

@@ -1,6 +1,6 @@
 //! The stages of a run. Each has the data that only it has.
 
-use registry::{HumanRequestId, InvocationId};
+use registry::{HumanRequestId, RunId};
 use runner::cut_text;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -52,7 +52,7 @@ pub(super) enum Asker {
 pub(super) enum CompletedRun {
     Answer(FinalAnswer),
     /// The record of the only call.
-    Call(InvocationId),
+    Call(RunId),
 }
 
 /// The final answer of a run.

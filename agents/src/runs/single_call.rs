@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use registry::{
-    AgentRunId, CallerNames, Digest, HumanRequestId, InvocationId, OrganizationId, Principal, RawJson, Record,
-    do_heavy_work,
+    AgentRunId, CallerNames, Digest, HumanRequestId, OrganizationId, Principal, RawJson, Record, RunId, do_heavy_work,
 };
 use runner::{Depth, Interaction, NESTING_LEVELS_MAX, SchemaViolation, nests_within};
 use serde_json::{Map, Value};
@@ -110,11 +109,7 @@ impl AgentRunService {
     ///
     /// # Errors
     /// When the store cannot be read.
-    pub async fn record(
-        &self,
-        organization: &OrganizationId,
-        invocation: &InvocationId,
-    ) -> Result<Option<Record>, Error> {
+    pub async fn record(&self, organization: &OrganizationId, invocation: &RunId) -> Result<Option<Record>, Error> {
         Ok(self.store.registry().history().get_invocation(organization, invocation).await?)
     }
 

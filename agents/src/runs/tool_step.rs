@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use registry::{AgentCall, AgentProtocol, CallVia, CallerNames, Digest, InvocationId, Principal, RawJson};
+use registry::{AgentCall, AgentProtocol, CallVia, CallerNames, Digest, Principal, RawJson, RunId};
 use runner::{
     Call, CallOrigin, Depth, ErrorKind, EventSender, Input, Interaction, Question, Refusal, ResultPersistence,
     RunResult, Subject, ToolCaller,
@@ -28,7 +28,7 @@ pub(super) enum Called {
         /// The code that asks; `None` for a tool of the server.
         component: Option<Digest>,
         /// The record of this attempt.
-        invocation: Option<InvocationId>,
+        invocation: Option<RunId>,
     },
 }
 

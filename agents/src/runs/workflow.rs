@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use registry::{InvocationId, ToolId};
+use registry::{RunId, ToolId};
 use runner::{Call, ErrorKind, EventSender, Interaction, Outcome, Refusal, RunResult};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -33,7 +33,7 @@ struct StartedWorkflow {
 /// The observation of a workflow. The ids come first, since a long observation is cut at its end.
 #[derive(Serialize)]
 struct Observation<'a> {
-    workflow_run_id: &'a InvocationId,
+    workflow_run_id: &'a RunId,
     workflow_id: &'a ToolId,
     #[serde(flatten)]
     state: WorkflowState,
@@ -67,7 +67,7 @@ impl AgentRunLoop {
             Ok(workflow) => workflow,
             Err(problem) => return self.record_result(calls, ToolObservation::failure(problem), None).await,
         };
-        let run = InvocationId::new(&self.service.clock);
+        let run = RunId::new(&self.service.clock);
         // The checkpoint before the workflow has its id, so that its record is found whatever happens to this server.
         self.checkpoint.triggered_runs.push(run.clone());
         if !self.begin_call().await? {
@@ -165,7 +165,7 @@ impl WorkflowState {
     }
 }
 
-fn build_observation(run: InvocationId, workflow: &ToolId, state: WorkflowState) -> Result<ToolObservation, Error> {
+fn build_observation(run: RunId, workflow: &ToolId, state: WorkflowState) -> Result<ToolObservation, Error> {
     let is_error = matches!(state, WorkflowState::Failed { .. });
     let text = serde_json::to_string(&Observation { workflow_run_id: &run, workflow_id: workflow, state })
         .map_err(|error| Error::internal(error.to_string()))?;

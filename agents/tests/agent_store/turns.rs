@@ -8,8 +8,7 @@ use agents::{
 };
 use registry::{
     AccountId, AgentId, AgentProtocol, CallVia, ConversationId, Digest, FinishedRun, Grants, InteractionId,
-    InvocationFilter, InvocationId, InvocationMode, Page, Principal, RevisionNumber, RunEnd, RunStart, ToolId, TurnId,
-    Version,
+    InvocationMode, Page, Principal, RevisionNumber, RunEnd, RunFilter, RunId, RunStart, ToolId, TurnId, Version,
 };
 use serde_json::json;
 
@@ -56,7 +55,7 @@ impl World {
     }
 
     /// A run of a turn that has ended.
-    async fn called(&self, principal: &Principal, turn: &Turn, persisted: bool) -> InvocationId {
+    async fn called(&self, principal: &Principal, turn: &Turn, persisted: bool) -> RunId {
         self.clock.advance(Duration::from_secs(1));
         let run = RunStart {
             source: turn.source(),
@@ -71,7 +70,7 @@ impl World {
         run.id
     }
 
-    async fn log(&self, conversation: &Conversation, interaction: Option<&InteractionId>) -> Vec<InvocationId> {
+    async fn log(&self, conversation: &Conversation, interaction: Option<&InteractionId>) -> Vec<RunId> {
         let (mut ids, mut page) = (Vec::new(), Page::first(2));
         loop {
             let slice =
@@ -236,7 +235,7 @@ async fn runs_of_a_simulation_are_found_by_their_conversation() {
     let turn = world.agent_store.conversations().begin_turn(&acme, new_turn(&talk, &tool)).await.unwrap();
     let run = world.called(&acme, &turn, true).await;
     let passing = world.called(&acme, &turn, false).await;
-    let filter = InvocationFilter { conversation_ids: vec![talk.id.to_string()], ..InvocationFilter::default() };
+    let filter = RunFilter { conversation_ids: vec![talk.id.to_string()], ..RunFilter::default() };
     let listed = world.store.history().list_invocations(&acme.organization, &filter, Page::first(5)).await.unwrap();
     let ids: Vec<_> = listed.items.iter().map(|record| record.start.id.clone()).collect();
     assert_eq!(ids, [passing.clone(), run.clone()]);

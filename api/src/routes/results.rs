@@ -42,7 +42,7 @@ fn render_event(event: RunEvent) -> Option<Event> {
 mod tests {
     use std::future::ready;
 
-    use registry::{Clock, InvocationId};
+    use registry::{Clock, RunId};
 
     use super::*;
     use crate::work::stream_to_end;
@@ -50,7 +50,7 @@ mod tests {
     /// A run sends more events in a burst than the buffer holds.
     #[tokio::test]
     async fn no_event_is_lost_without_being_counted() {
-        let invocation_id = InvocationId::new(&Clock::system());
+        let invocation_id = RunId::new(&Clock::system());
         let (message, progress) = ("again".to_owned(), None);
         let event = runner::StatusEvent { invocation_id, input_index: 0, message, progress, total: None, data: None };
         let burst = |sender: EventSender| {

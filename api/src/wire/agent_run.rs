@@ -1,7 +1,7 @@
 //! Runs of agents, and their steps.
 
 use agents::{AgentRunOptions, AgentRunState, RunCheckpoint, RunFailure};
-use registry::{AgentId, AgentRunId, HumanRequestId, InvocationId};
+use registry::{AgentId, AgentRunId, HumanRequestId, RunId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -19,7 +19,7 @@ pub struct AgentRun {
     /// Tokens that the model has read and written so far.
     pub tokens: u64,
     /// The runs of workflows that the run has started: ids of the history.
-    pub triggered_runs: Vec<InvocationId>,
+    pub triggered_runs: Vec<RunId>,
     /// Null until the run is completed.
     pub final_answer: Option<String>,
     pub confidence: Option<f64>,

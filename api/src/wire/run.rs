@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use registry::{
-    ContentBlock, InvocationId, InvocationMode, InvokeStep, Ledger, Origin, Outcome, RawJson, Record, RunEnd, Version,
+    ContentBlock, InvocationMode, InvokeStep, Ledger, Origin, Outcome, RawJson, Record, RunEnd, RunId, Version,
 };
 use runner::RunResult;
 use schemars::JsonSchema;
@@ -30,7 +30,7 @@ pub struct InvocationResult {
     pub outcome: RunOutcome,
     pub duration_ms: u64,
     /// The id of the run's record.
-    pub invocation_id: InvocationId,
+    pub invocation_id: RunId,
     /// Whether the output belongs to the log of its conversation.
     pub persisted: bool,
     /// Content blocks that the tool added, also before it failed. Absent when there are none.

@@ -4,7 +4,7 @@
 use api_kit::error::Error;
 use api_kit::openapi::{OperationDoc, Parameter, schemas};
 use api_kit::request_id::RequestId;
-use registry::{InvocationId, OperationKind, OperationState, OrganizationId, Record, Store, TrackedOperation};
+use registry::{OperationKind, OperationState, OrganizationId, Record, RunId, Store, TrackedOperation};
 
 use super::FinalResponse;
 use crate::wire::{InvocationResults, Operation, PublishedVersion, operation_example};
@@ -90,6 +90,6 @@ fn end(operation: &mut Operation, answer: FinalResponse) -> Result<(), Error> {
     Ok(())
 }
 
-fn collect_ids(runs: Vec<Record>) -> Vec<InvocationId> {
+fn collect_ids(runs: Vec<Record>) -> Vec<RunId> {
     runs.into_iter().map(|run| run.start.id).collect()
 }

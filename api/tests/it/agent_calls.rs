@@ -1,8 +1,8 @@
 //! Calls through agents, of native tools, and refused ones, in the history.
 
 use registry::{
-    AgentCall, AgentId, AgentProtocol, CallVia, ClientName, InvocationId, InvokeStep, NativeToolName, RecordEvent,
-    RefusedRun, RevisionNumber, RunStart, ToolId, TurnId, Version,
+    AgentCall, AgentId, AgentProtocol, CallVia, ClientName, InvokeStep, NativeToolName, RecordEvent, RefusedRun,
+    RevisionNumber, RunId, RunStart, ToolId, TurnId, Version,
 };
 use serde_json::{Value, json};
 
@@ -29,7 +29,7 @@ fn start(app: &TestApp) -> RunStart {
         tool: Some(ToolId::new(clock)),
         tool_version: Some(Version::FIRST),
         started_at: clock.now(),
-        ..RunStart::minimal(InvocationId::new(clock), &app.principal, conversation())
+        ..RunStart::minimal(RunId::new(clock), &app.principal, conversation())
     }
 }
 

@@ -11,10 +11,10 @@ use agents::{
 use axum::http::StatusCode;
 use registry::{
     AgentId, AgentRunId, Attestation, BegunOperation, BranchName, BumpKind, Digest, EnvvarName, FailedBuild,
-    FinishedRun, Grants, HeldRuns, HoldReason, HumanRequestId, InvocationId, InvocationMetadata, InvocationSource,
-    IssuedKey, Language, Lease, NewApiKey, NewOperation, NewOrganization, NewUser, NewVersion, OperationKind,
-    OrganizationId, Outcome, ProjectPath, RecordEvent, RecordedInput, RoleName, RunBounds, RunEnd, RunStart, SignIn,
-    SignedIn, Store, ToolId, ToolWorld, UserId, Version, VersionSettings,
+    FinishedRun, Grants, HeldRuns, HoldReason, HumanRequestId, InvocationMetadata, InvocationSource, IssuedKey,
+    Language, Lease, NewApiKey, NewOperation, NewOrganization, NewUser, NewVersion, OperationKind, OrganizationId,
+    Outcome, ProjectPath, RecordEvent, RecordedInput, RoleName, RunBounds, RunEnd, RunId, RunStart, SignIn, SignedIn,
+    Store, ToolId, ToolWorld, UserId, Version, VersionSettings,
 };
 use serde_json::{Value, json};
 
@@ -229,7 +229,7 @@ impl TestApp {
     /// Records a run of version 1.0.0 of `tool` in a conversation.
     pub async fn run_of(&self, tool: &str, text: &str, succeeded: bool) -> String {
         let clock = self.store.clock();
-        let id = InvocationId::new(clock);
+        let id = RunId::new(clock);
         let organization = self.principal.organization.clone();
         let started = RunStart {
             tool: Some(ToolId::parse(tool).unwrap()),

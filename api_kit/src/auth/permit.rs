@@ -4,7 +4,7 @@
 //! Without a matching grant, the response is 403 for a tool that does not exist, too, so that it does not reveal which
 //! tools exist.
 
-use registry::{InvocationId, Permission, Principal, Store, Tool, ToolId};
+use registry::{Permission, Principal, RunId, Store, Tool, ToolId};
 
 use crate::error::Error;
 
@@ -17,7 +17,7 @@ pub struct Requirement<'a> {
 
 impl Requirement<'_> {
     /// Requires the permission for the tool of a run.
-    pub async fn require_for_run(self, store: &Store, run: &InvocationId) -> Result<(), Error> {
+    pub async fn require_for_run(self, store: &Store, run: &RunId) -> Result<(), Error> {
         self.require_for_read_tool(store.tools().get_tool_of(&self.principal.organization, run)).await
     }
 

@@ -1,7 +1,7 @@
 //! The resource that a path names and that conditions of grants are about.
 
 use axum::http::request::Parts;
-use registry::{AgentId, InvocationId, Principal, Store, Tool, ToolId, ToolName};
+use registry::{AgentId, Principal, RunId, Store, Tool, ToolId, ToolName};
 
 use crate::extract::{self, PathParameter};
 
@@ -21,7 +21,7 @@ pub enum ResourceKind {
 pub(super) enum ResourceRef {
     Tool(ToolId),
     ToolName(ToolName),
-    Invocation(InvocationId),
+    Invocation(RunId),
     /// No resource, or an invalid id.
     None,
 }
@@ -37,7 +37,7 @@ impl ResourceKind {
             Self::Tool
         } else if names(ToolName::NAME) {
             Self::ToolName
-        } else if names(InvocationId::NAME) {
+        } else if names(RunId::NAME) {
             Self::Invocation
         } else {
             Self::None

@@ -1,6 +1,6 @@
 //! Ids in an error response, with which a client can query more.
 
-use registry::{BuildId, InvocationId, OperationId, VersionId};
+use registry::{BuildId, OperationId, RunId, VersionId};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -17,7 +17,7 @@ pub struct Pointers {
     operation_id: Option<OperationId>,
     /// The runs that had begun.
     #[serde(skip_serializing_if = "Option::is_none")]
-    invocation_ids: Option<Vec<InvocationId>>,
+    invocation_ids: Option<Vec<RunId>>,
     /// The version that exists already.
     #[serde(skip_serializing_if = "Option::is_none")]
     version: Option<String>,

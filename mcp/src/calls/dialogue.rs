@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use registry::{InvocationId, Store};
+use registry::{RunId, Store};
 use rmcp::ErrorData;
 use rmcp::model::{InputRequest, InputRequests, InputRequiredResult};
 use runner::{ANSWER_BYTES_MAX, Answer, Interaction, Question, QuestionKind, is_result};
@@ -28,7 +28,7 @@ pub struct Dialogues {
 
 /// An attempt that ended with questions.
 pub struct Open {
-    pub attempt: InvocationId,
+    pub attempt: RunId,
     pub questions: Vec<Question>,
     pub requests: InputRequests,
 }
@@ -36,7 +36,7 @@ pub struct Open {
 impl Open {
     /// # Errors
     /// When the tool wrote a request that the protocol does not have, such as a form with nested objects.
-    pub fn new(attempt: InvocationId, questions: Vec<Question>) -> Result<Self, String> {
+    pub fn new(attempt: RunId, questions: Vec<Question>) -> Result<Self, String> {
         let requests = questions.iter().map(|question| Ok((question.key.clone(), render_question(question)?)));
         let requests = requests.collect::<Result<_, String>>()?;
         Ok(Self { attempt, questions, requests })

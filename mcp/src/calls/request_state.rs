@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use agents::{ListedSource, ListedTool};
-use registry::{Clock, Digest, InvocationId, RawJson, Store, Timestamp};
+use registry::{Clock, Digest, RawJson, RunId, Store, Timestamp};
 use rmcp::ErrorData;
 use rmcp::model::{RequestStateCodec, SealOptions};
 use runner::{Answer, Question, QuestionKind};
@@ -41,7 +41,7 @@ pub struct Binding(Vec<u8>);
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RequestState {
     /// The attempt that ended with questions. They are answered once.
-    pub attempt: InvocationId,
+    pub attempt: RunId,
     pub expires_at: Timestamp,
     /// Attempts so far.
     pub round: u32,
@@ -132,7 +132,7 @@ mod tests {
     fn build_state(states: &RequestStates) -> RequestState {
         let asked = OpenQuestion { key: "name".into(), kind: QuestionKind::Form, digest: Digest::of(b"a question") };
         let answer = Answer { key: "age".into(), question: Some(Digest::of(b"another")), result: "{}".into() };
-        let attempt = InvocationId::new(&states.clock);
+        let attempt = RunId::new(&states.clock);
         RequestState {
             attempt,
             expires_at: states.compute_expiry(),

@@ -2,8 +2,8 @@
 
 use fastrand::Rng;
 use registry::{
-    Effect, EffectKind, InvocationFilter, InvokeStep, Origin, RunStates, SearchField, SearchQuery, SearchText,
-    Timestamp, ToolSelection,
+    Effect, EffectKind, InvokeStep, Origin, RunFilter, RunStates, SearchField, SearchQuery, SearchText, Timestamp,
+    ToolSelection,
 };
 
 use crate::corpus::{
@@ -19,13 +19,13 @@ pub struct Case {
 
 #[derive(Clone, Copy)]
 pub enum Kind {
-    List(fn(&mut Rng, &Organization) -> InvocationFilter),
+    List(fn(&mut Rng, &Organization) -> RunFilter),
     /// A list from somewhere in the middle of the history on.
     DeepList,
     Search(fn(&mut Rng, &Organization) -> SearchQuery),
 }
 
-const fn list(name: &'static str, filter: fn(&mut Rng, &Organization) -> InvocationFilter) -> Case {
+const fn list(name: &'static str, filter: fn(&mut Rng, &Organization) -> RunFilter) -> Case {
     Case { name, kind: Kind::List(filter) }
 }
 
@@ -62,7 +62,7 @@ fn lists_of_calls() -> Vec<Case> {
             filter.effects.push(Effect { kind: EffectKind::Client, name });
             filter
         }),
-        list("list, agent, running and ended", |rng, _| InvocationFilter {
+        list("list, agent, running and ended", |rng, _| RunFilter {
             states: RunStates::All,
             ..with(EffectKind::Agent, agent(skewed(rng, AGENTS)).to_string())
         }),
@@ -73,13 +73,10 @@ fn lists() -> Vec<Case> {
     vec![
         list("list, first page", |_, _| any()),
         Case { name: "list, deep page", kind: Kind::DeepList },
-        list("list, tool", |rng, of| InvocationFilter { tools: vec![tool(rng, of)], ..any() }),
-        list("list, failed", |_, _| InvocationFilter { succeeded: Some(false), ..any() }),
-        list("list, user", |rng, _| InvocationFilter { user_ids: vec![user(skewed(rng, USERS))], ..any() }),
-        list("list, rare user", |rng, _| InvocationFilter {
-            user_ids: vec![user(USERS - 1 - rng.usize(..9))],
-            ..any()
-        }),
+        list("list, tool", |rng, of| RunFilter { tools: vec![tool(rng, of)], ..any() }),
+        list("list, failed", |_, _| RunFilter { succeeded: Some(false), ..any() }),
+        list("list, user", |rng, _| RunFilter { user_ids: vec![user(skewed(rng, USERS))], ..any() }),
+        list("list, rare user", |rng, _| RunFilter { user_ids: vec![user(USERS - 1 - rng.usize(..9))], ..any() }),
         list("list, host", |rng, _| with(EffectKind::Host, host(skewed(rng, HOSTS)))),
         list("list, rare host", |rng, _| with(EffectKind::Host, host(HOSTS - 1 - rng.usize(..9)))),
         list("list, absent host", |_, _| with(EffectKind::Host, "absent.example.com".to_owned())),
@@ -92,7 +89,7 @@ fn lists() -> Vec<Case> {
         }),
         list("list, branch tests", |_, _| of_origin(Origin::BranchTest)),
         list("list, a day", |rng, _| a_day(rng)),
-        list("list, host and failed", |rng, _| InvocationFilter {
+        list("list, host and failed", |rng, _| RunFilter {
             succeeded: Some(false),
             ..with(EffectKind::Host, host(skewed(rng, HOSTS)))
         }),
@@ -125,10 +122,10 @@ fn searches() -> Vec<Case> {
             ..query(&word(rng.usize(..1_000)))
         }),
         search("search, frequent word and failed", |rng, _| {
-            filtered(&word(rng.usize(..20)), InvocationFilter { succeeded: Some(false), ..any() })
+            filtered(&word(rng.usize(..20)), RunFilter { succeeded: Some(false), ..any() })
         }),
         search("search, frequent word and tool", |rng, of| {
-            filtered(&word(rng.usize(..20)), InvocationFilter { tools: vec![tool(rng, of)], ..any() })
+            filtered(&word(rng.usize(..20)), RunFilter { tools: vec![tool(rng, of)], ..any() })
         }),
         search("search, frequent word and host", |rng, _| {
             let host = host(skewed(rng, HOSTS));
@@ -138,8 +135,8 @@ fn searches() -> Vec<Case> {
     ]
 }
 
-fn any() -> InvocationFilter {
-    InvocationFilter::default()
+fn any() -> RunFilter {
+    RunFilter::default()
 }
 
 fn tool(rng: &mut Rng, organization: &Organization) -> ToolSelection {
@@ -147,26 +144,26 @@ fn tool(rng: &mut Rng, organization: &Organization) -> ToolSelection {
     ToolSelection { tool: tools[skewed(rng, tools.len())].clone(), versions: None }
 }
 
-fn with(kind: EffectKind, name: String) -> InvocationFilter {
-    InvocationFilter { effects: vec![Effect { kind, name }], ..any() }
+fn with(kind: EffectKind, name: String) -> RunFilter {
+    RunFilter { effects: vec![Effect { kind, name }], ..any() }
 }
 
-fn of_origin(origin: Origin) -> InvocationFilter {
-    InvocationFilter { origins: vec![origin], ..any() }
+fn of_origin(origin: Origin) -> RunFilter {
+    RunFilter { origins: vec![origin], ..any() }
 }
 
-fn a_day(rng: &mut Rng) -> InvocationFilter {
+fn a_day(rng: &mut Rng) -> RunFilter {
     const DAY: i64 = 24 * 3_600_000;
     let days = i64::try_from(SPAN_MS).unwrap_or(i64::MAX) / DAY;
     let first = START + rng.i64(0..days) * DAY;
     let at = |milliseconds| Some(Timestamp::from_milliseconds(milliseconds));
-    InvocationFilter { created_after: at(first), created_before: at(first + DAY), ..any() }
+    RunFilter { created_after: at(first), created_before: at(first + DAY), ..any() }
 }
 
 fn query(text: &str) -> SearchQuery {
     filtered(text, any())
 }
 
-fn filtered(text: &str, filter: InvocationFilter) -> SearchQuery {
+fn filtered(text: &str, filter: RunFilter) -> SearchQuery {
     SearchQuery { text: SearchText::parse(text).expect("a search"), fields: Vec::new(), filter }
 }

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use fastrand::Rng;
-use registry::{InvocationFilter, Page, Timestamp, UserId};
+use registry::{Page, RunFilter, Timestamp, UserId};
 use tokio::time::Instant;
 
 use crate::arguments::Arguments;
@@ -68,11 +68,8 @@ async fn query(world: &World, rng: &mut Rng, organization: &Organization, kind: 
         Kind::DeepList => {
             let page = Page { token: token_within(world, rng, organization).await, ..page };
             let began = Instant::now();
-            let found = store
-                .history()
-                .list_invocations(&organization.id, &InvocationFilter::default(), page)
-                .await
-                .expect("a list");
+            let found =
+                store.history().list_invocations(&organization.id, &RunFilter::default(), page).await.expect("a list");
             (began.elapsed(), found.items.len())
         }
         Kind::Search(query) => {
@@ -87,8 +84,7 @@ async fn query(world: &World, rng: &mut Rng, organization: &Organization, kind: 
 /// Returns the token of a page that begins at a random time.
 async fn token_within(world: &World, rng: &mut Rng, organization: &Organization) -> u64 {
     let at = START + rng.i64(..i64::try_from(SPAN_MS).unwrap_or(i64::MAX));
-    let filter =
-        InvocationFilter { created_before: Some(Timestamp::from_milliseconds(at)), ..InvocationFilter::default() };
+    let filter = RunFilter { created_before: Some(Timestamp::from_milliseconds(at)), ..RunFilter::default() };
     let slice =
         world.store.history().list_invocations(&organization.id, &filter, Page::first(1)).await.expect("a list");
     slice.next.unwrap_or_default()

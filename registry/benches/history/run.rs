@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use fastrand::Rng;
 use registry::{
-    AccountId, AgentCall, AgentProtocol, ClientName, Cost, Denied, FinishedRun, Granted, Grants, HttpUse, InvocationId,
+    AccountId, AgentCall, AgentProtocol, ClientName, Cost, Denied, FinishedRun, Granted, Grants, HttpUse,
     InvocationMetadata, InvocationMode, InvocationSource, InvokeStep, Ledger, NativeToolName, Outcome, Principal,
-    RecordedInput, RevisionNumber, RunEnd, RunStart, Timestamp, TurnId, Used, Version,
+    RecordedInput, RevisionNumber, RunEnd, RunId, RunStart, Timestamp, TurnId, Used, Version,
 };
 use serde_json::{Map, json};
 
@@ -79,9 +79,9 @@ fn agent_call(rng: &mut Rng, at: i64) -> Option<AgentCall> {
     rng.bool().then_some(call)
 }
 
-fn id(rng: &mut Rng, at: i64) -> InvocationId {
+fn id(rng: &mut Rng, at: i64) -> RunId {
     let age = ((at / 1000) << 16) | (at % 1000 * 65_536 / 1000);
-    InvocationId::parse(&format!("{age:012x}{:012x}", rng.u64(..) >> 16)).expect("an id")
+    RunId::parse(&format!("{age:012x}{:012x}", rng.u64(..) >> 16)).expect("an id")
 }
 
 fn source(rng: &mut Rng, number: u64) -> InvocationSource {

@@ -14,7 +14,7 @@ pub const SEARCH_TERMS_MAX: usize = 32;
 pub const SEARCH_CHARACTERS_MAX: usize = 256;
 /// The filter and order of a list of records. An empty list means any. The default lists all finished runs, newest first.
 #[derive(Clone, Debug, Default)]
-pub struct InvocationFilter {
+pub struct RunFilter {
     pub tools: Vec<ToolSelection>,
     pub source_types: Vec<SourceType>,
     pub origins: Vec<Origin>,
@@ -32,7 +32,7 @@ pub struct InvocationFilter {
     /// Lists runs with at least one of these effects per kind.
     pub effects: Vec<Effect>,
     /// Ties are ordered by age, newest first.
-    pub sort: Vec<(InvocationSort, Direction)>,
+    pub sort: Vec<(RunSort, Direction)>,
 }
 
 /// A tool with a constraint on its version.
@@ -53,7 +53,7 @@ pub enum RunStates {
 
 /// Sort keys of records. A branch test has no tool and no version; it sorts as tool 0 and version 0.0.0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum InvocationSort {
+pub enum RunSort {
     CreatedAt,
     DurationMs,
     Succeeded,
@@ -71,7 +71,7 @@ pub struct SearchQuery {
     /// Empty means all fields of the result.
     pub fields: Vec<SearchField>,
     /// The default finds runs that have ended, whatever their order.
-    pub filter: InvocationFilter,
+    pub filter: RunFilter,
 }
 
 /// The text of a search. A text without words finds nothing.

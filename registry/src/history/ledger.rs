@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::kit::ids::InvocationId;
+use crate::kit::ids::RunId;
 
 /// The ledger of one run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -88,7 +88,7 @@ pub struct CallUse {
     /// Null for a refused call.
     pub version: Option<String>,
     /// The run of the tool. Null for a call that was refused or that has no result yet.
-    pub invocation_id: Option<InvocationId>,
+    pub invocation_id: Option<RunId>,
     /// Reason for the missing output: the type of the exception, or the code of the refusal; `cancelled` when the calling run
     /// dropped the call or ended.
     pub error: Option<String>,

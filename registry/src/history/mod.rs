@@ -26,8 +26,7 @@ pub use content::{
 pub use effect::{Effect, EffectKind};
 pub(crate) use filter::SearchTerm;
 pub use filter::{
-    InvocationFilter, InvocationSort, RunStates, SEARCH_CHARACTERS_MAX, SearchField, SearchQuery, SearchText,
-    ToolSelection,
+    RunFilter, RunSort, RunStates, SEARCH_CHARACTERS_MAX, SearchField, SearchQuery, SearchText, ToolSelection,
 };
 pub use hold::{HeldRuns, Hold, HoldReason, HoldRelease};
 pub use invocation_mode::InvocationMode;

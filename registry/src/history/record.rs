@@ -17,7 +17,7 @@ use super::tape::NewTape;
 use crate::access::{ApiKeyId, Principal};
 use crate::kit::account::{AccountId, OrganizationId, UserId};
 use crate::kit::clock::Timestamp;
-use crate::kit::ids::{InvocationId, OperationId, ToolId};
+use crate::kit::ids::{OperationId, RunId, ToolId};
 use crate::text::raw_json::RawJson;
 use crate::tools::NativeToolName;
 use crate::versions::Version;
@@ -60,7 +60,7 @@ impl RecordedInput {
 /// The start of a run. It is durable before the run begins.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunStart {
-    pub id: InvocationId,
+    pub id: RunId,
     pub organization: OrganizationId,
     /// `None` for the test of a branch, which belongs to no tool yet, and for a native tool.
     pub tool: Option<ToolId>,
@@ -81,7 +81,7 @@ pub struct RunStart {
 
 impl RunStart {
     /// The start of a regular run of a user of which nothing else is known.
-    pub fn minimal(id: InvocationId, principal: &Principal, source: InvocationSource) -> Self {
+    pub fn minimal(id: RunId, principal: &Principal, source: InvocationSource) -> Self {
         Self {
             id,
             organization: principal.organization.clone(),
@@ -174,7 +174,7 @@ pub enum RecordEvent {
 /// A run that has ended, with what is stored beside its record.
 #[derive(Clone, Debug)]
 pub struct FinishedRun {
-    pub id: InvocationId,
+    pub id: RunId,
     pub organization: OrganizationId,
     pub end: RunEnd,
     /// The tape for replays. `None` when it is not stored.

@@ -91,7 +91,7 @@ hexadecimal_id! {
     /// The id of a published version of a tool.
     VersionId = "version id";
     /// The id of a recorded run.
-    InvocationId = "invocation id";
+    RunId = "invocation id";
     /// The id of a build.
     BuildId = "build id";
     /// The id of an agent.
@@ -149,12 +149,12 @@ mod tests {
 
     #[test]
     fn ids_sort_by_age_and_differ_within_a_millisecond() {
-        let at = |milliseconds| InvocationId::new(&Clock::fixed(Timestamp::from_milliseconds(milliseconds)));
+        let at = |milliseconds| RunId::new(&Clock::fixed(Timestamp::from_milliseconds(milliseconds)));
         let times = [0, 1, 2, 499, 500, 999, 1_000, 1_001, 1_795_341_084_941, 1_795_341_084_942];
         let ids: Vec<_> = times.map(at).into();
         assert!(ids.is_sorted(), "{ids:?}");
         assert!(ids.iter().zip(times).all(|(id, time)| id.as_str().starts_with(&format!("{:08x}", time / 1000))));
         assert_eq!((0..10_000).map(|_| at(5)).collect::<BTreeSet<_>>().len(), 10_000);
-        assert!(ids.iter().all(|id| InvocationId::parse(id.as_str()).as_ref() == Ok(id)));
+        assert!(ids.iter().all(|id| RunId::parse(id.as_str()).as_ref() == Ok(id)));
     }
 }

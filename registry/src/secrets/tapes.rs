@@ -6,7 +6,7 @@ use super::data_key::{DataKey, SEAL_BYTES, build_associated_data, open, seal_in_
 use super::key_ring::compute_keyed_hash;
 use crate::error::{Error, Result};
 use crate::kit::account::OrganizationId;
-use crate::kit::ids::InvocationId;
+use crate::kit::ids::RunId;
 
 /// Size from which values are compressed. Compressing smaller values costs more than it saves.
 const COMPRESSED_BYTES_MIN: usize = 4 << 10;
@@ -23,23 +23,13 @@ const ZSTD: u8 = 1;
 
 impl DataKey {
     /// Seals the tape of a run.
-    pub fn seal_tape(
-        &self,
-        organization: &OrganizationId,
-        run: &InvocationId,
-        tape: Zeroizing<Vec<u8>>,
-    ) -> Result<Vec<u8>> {
+    pub fn seal_tape(&self, organization: &OrganizationId, run: &RunId, tape: Zeroizing<Vec<u8>>) -> Result<Vec<u8>> {
         let place = build_associated_data("tape", &[organization.as_str(), run.as_str(), self.id()]);
         seal_in_place(self.bytes(), &place, compress_in_place(tape)?)
     }
 
     /// Opens a tape that [`DataKey::seal_tape`] sealed for the same run.
-    pub fn open_tape(
-        &self,
-        organization: &OrganizationId,
-        run: &InvocationId,
-        sealed: &[u8],
-    ) -> Result<Zeroizing<Vec<u8>>> {
+    pub fn open_tape(&self, organization: &OrganizationId, run: &RunId, sealed: &[u8]) -> Result<Zeroizing<Vec<u8>>> {
         let place = build_associated_data("tape", &[organization.as_str(), run.as_str(), self.id()]);
         decompress(&open(self.bytes(), &place, sealed)?)
     }
@@ -120,7 +110,7 @@ mod tests {
     #[test]
     fn a_tape_opens_only_in_its_row() {
         let (key, acme) = (DataKey::generate(), organization("acme"));
-        let (run, other) = (InvocationId::new(&Clock::system()), InvocationId::new(&Clock::system()));
+        let (run, other) = (RunId::new(&Clock::system()), RunId::new(&Clock::system()));
         for tape in [&b"small"[..], &[7; 100_000], b""] {
             let sealed = key.seal_tape(&acme, &run, Zeroizing::new(tape.to_vec())).unwrap();
             assert!(sealed.len() < 1_000);

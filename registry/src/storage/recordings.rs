@@ -15,7 +15,7 @@ use crate::history::{BodyPlace, KeptTape, NewTape, SealedBody, TapeBody, Unseale
 use crate::kit::account::OrganizationId;
 use crate::kit::clock::{Clock, Timestamp};
 use crate::kit::digest::Digest;
-use crate::kit::ids::InvocationId;
+use crate::kit::ids::RunId;
 use crate::store::{History, Store};
 
 /// Size of a sealed body from which it is an object of the storage. The rows of smaller bodies cost a database less than a request
@@ -45,7 +45,7 @@ impl Recordings {
     }
 
     /// Seals a tape with its organisation's key, for the record of the run's end. Large bodies are stored.
-    pub async fn seal(&self, organization: &OrganizationId, run: &InvocationId, tape: UnsealedTape) -> Result<NewTape> {
+    pub async fn seal(&self, organization: &OrganizationId, run: &RunId, tape: UnsealedTape) -> Result<NewTape> {
         let mut sealed = self.history.seal_tape(organization, run, tape).await?;
         if let NewTape::Whole(tape) = &mut sealed
             && tape.bodies.iter().any(is_large)
@@ -59,7 +59,7 @@ impl Recordings {
     }
 
     /// Returns the tape of a run. Expired tapes are absent. [`Error::Corrupt`] when the tape cannot be opened.
-    pub async fn tape(&self, organization: &OrganizationId, run: &InvocationId) -> Result<Option<KeptTape>> {
+    pub async fn tape(&self, organization: &OrganizationId, run: &RunId) -> Result<Option<KeptTape>> {
         self.history.tape(organization, run).await
     }
 

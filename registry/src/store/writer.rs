@@ -153,7 +153,7 @@ mod tests {
     use crate::error::{Error, ErrorKind, Result};
     use crate::kit::account::{AccountId, OrganizationId};
     use crate::kit::clock::Clock;
-    use crate::kit::ids::{BootId, InvocationId};
+    use crate::kit::ids::{BootId, RunId};
 
     use crate::access::Principal;
     use crate::history::{InvocationSource, RunStart};
@@ -253,7 +253,7 @@ mod tests {
             agent: None,
             address: None,
         };
-        let started = RunStart::minimal(InvocationId::new(&clock), &principal, source);
+        let started = RunStart::minimal(RunId::new(&clock), &principal, source);
         let row = StartRow::of(&started, &BootId::new(&clock), &None)?;
         writer.record(RecordRows::Started(vec![row])).await
     }

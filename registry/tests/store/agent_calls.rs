@@ -1,9 +1,9 @@
 //! Calls through agents, calls of native tools and refused calls in the history.
 
 use registry::{
-    AgentCall, AgentProtocol, CallVia, Effect, EffectKind, ErrorKind, InvocationFilter, InvocationId, InvokeStep,
-    NativeToolName, Origin, Outcome, Page, Principal, RecordEvent, RefusedRun, RunStart, RunStates, SearchQuery,
-    SearchText, SourceType, ToolSelection,
+    AgentCall, AgentProtocol, CallVia, Effect, EffectKind, ErrorKind, InvokeStep, NativeToolName, Origin, Outcome,
+    Page, Principal, RecordEvent, RefusedRun, RunFilter, RunId, RunStart, RunStates, SearchQuery, SearchText,
+    SourceType, ToolSelection,
 };
 
 use crate::fixtures::{World, agent_call, conversation, ends, finished, started, starts, succeeded};
@@ -33,13 +33,13 @@ fn effect(kind: EffectKind, name: impl ToString) -> Effect {
     Effect { kind, name: name.to_string() }
 }
 
-async fn listed(world: &World, principal: &Principal, filter: &InvocationFilter) -> Vec<InvocationId> {
+async fn listed(world: &World, principal: &Principal, filter: &RunFilter) -> Vec<RunId> {
     let slice =
         world.store.history().list_invocations(&principal.organization, filter, Page::first(100)).await.unwrap();
     slice.items.into_iter().map(|record| record.start.id).collect()
 }
 
-async fn found(world: &World, principal: &Principal, text: &str, filter: &InvocationFilter) -> Vec<InvocationId> {
+async fn found(world: &World, principal: &Principal, text: &str, filter: &RunFilter) -> Vec<RunId> {
     let text = SearchText::parse(text).unwrap();
     let query = SearchQuery { text, fields: Vec::new(), filter: filter.clone() };
     let slice =
@@ -87,10 +87,10 @@ async fn a_refused_call_is_recorded_in_one_go() {
         assert!(exception_stack_trace.is_empty());
         assert_eq!(read.start.via, start.via);
     }
-    let failed = InvocationFilter { succeeded: Some(false), ..InvocationFilter::default() };
+    let failed = RunFilter { succeeded: Some(false), ..RunFilter::default() };
     assert_eq!(listed(&world, &acme, &failed).await.len(), 12, "they are listed like other failures");
     assert_eq!(found(&world, &acme, "policy forbids", &failed).await.len(), 12);
-    let running = InvocationFilter { states: RunStates::Running, ..InvocationFilter::default() };
+    let running = RunFilter { states: RunStates::Running, ..RunFilter::default() };
     assert_eq!(listed(&world, &acme, &running).await, []);
     // The repetition of a write whose result was lost changes nothing.
     let again = world.store.history().record(&RecordEvent::Refused(runs[..1].to_vec())).await.unwrap_err();
@@ -107,7 +107,7 @@ async fn a_call_is_refused_after_its_start() {
     world.store.history().record(&starts(vec![run.start.clone()])).await.unwrap();
     world.store.history().record(&ends(vec![run.end()])).await.unwrap();
     let effects = vec![effect(EffectKind::RefusedAt, "intervene")];
-    let filter = InvocationFilter { effects, ..InvocationFilter::default() };
+    let filter = RunFilter { effects, ..RunFilter::default() };
     assert_eq!(listed(&world, &acme, &filter).await, [run.start.id]);
 }
 
@@ -145,12 +145,12 @@ impl Runs {
 }
 
 /// Filters with the finished runs that they let through, newest first.
-fn filters<'a>(runs: &'a Runs) -> Vec<(InvocationFilter, Vec<&'a RunStart>)> {
-    let any = InvocationFilter::default;
+fn filters<'a>(runs: &'a Runs) -> Vec<(RunFilter, Vec<&'a RunStart>)> {
+    let any = RunFilter::default;
     let Runs { by_mcp, refused, by_rest, native, direct, .. } = runs;
     let call = |run: &'a RunStart| run.via.agent_call().unwrap();
-    let with = |effects: &[Effect]| InvocationFilter { effects: effects.to_vec(), ..any() };
-    let of = |origins: &[Origin]| InvocationFilter { origins: origins.to_vec(), ..any() };
+    let with = |effects: &[Effect]| RunFilter { effects: effects.to_vec(), ..any() };
+    let of = |origins: &[Origin]| RunFilter { origins: origins.to_vec(), ..any() };
     let agent = effect(EffectKind::Agent, &call(by_mcp).agent);
     let rest_agent = effect(EffectKind::Agent, &call(by_rest).agent);
     let turn = effect(EffectKind::Turn, call(by_mcp).turn.as_ref().unwrap());
@@ -171,26 +171,20 @@ fn filters<'a>(runs: &'a Runs) -> Vec<(InvocationFilter, Vec<&'a RunStart>)> {
         (with(&[agent.clone(), client.clone(), step.clone()]), vec![refused]),
         (with(&[agent.clone(), turn.clone(), client]), vec![by_mcp]),
         (with(&[turn, step]), vec![]),
-        (InvocationFilter { tools: vec![selected], ..with(std::slice::from_ref(&agent)) }, vec![by_mcp]),
-        (InvocationFilter { succeeded: Some(true), ..with(std::slice::from_ref(&agent)) }, vec![by_mcp]),
-        (
-            InvocationFilter { created_after: Some(refused.started_at), ..with(std::slice::from_ref(&agent)) },
-            vec![refused],
-        ),
-        (InvocationFilter { origins: vec![Origin::Agent], ..with(std::slice::from_ref(&agent)) }, vec![]),
-        (InvocationFilter { origins: vec![Origin::Mcp], ..with(&[agent]) }, vec![refused, by_mcp]),
+        (RunFilter { tools: vec![selected], ..with(std::slice::from_ref(&agent)) }, vec![by_mcp]),
+        (RunFilter { succeeded: Some(true), ..with(std::slice::from_ref(&agent)) }, vec![by_mcp]),
+        (RunFilter { created_after: Some(refused.started_at), ..with(std::slice::from_ref(&agent)) }, vec![refused]),
+        (RunFilter { origins: vec![Origin::Agent], ..with(std::slice::from_ref(&agent)) }, vec![]),
+        (RunFilter { origins: vec![Origin::Mcp], ..with(&[agent]) }, vec![refused, by_mcp]),
         (of(&[Origin::Mcp]), vec![native, refused, by_mcp]),
         (of(&[Origin::Agent]), vec![by_rest]),
         (of(&[Origin::Agent, Origin::Mcp]), vec![native, by_rest, refused, by_mcp]),
         (of(&[Origin::Direct]), vec![direct]),
         (of(&[Origin::Conversation]), vec![]),
         (of(&[Origin::BranchTest, Origin::Conversation]), vec![]),
-        (InvocationFilter { conversation_ids: vec!["c1".into()], ..of(&[Origin::Agent]) }, vec![by_rest]),
-        (
-            InvocationFilter { source_types: vec![SourceType::RegularConversation], ..of(&[Origin::Direct]) },
-            vec![direct],
-        ),
-        (InvocationFilter { source_types: vec![SourceType::SimulationConversation], ..of(&[Origin::Mcp]) }, vec![]),
+        (RunFilter { conversation_ids: vec!["c1".into()], ..of(&[Origin::Agent]) }, vec![by_rest]),
+        (RunFilter { source_types: vec![SourceType::RegularConversation], ..of(&[Origin::Direct]) }, vec![direct]),
+        (RunFilter { source_types: vec![SourceType::SimulationConversation], ..of(&[Origin::Mcp]) }, vec![]),
     ]
 }
 
@@ -221,11 +215,11 @@ async fn a_run_that_goes_on_is_found_by_its_agent() {
     let turn = effect(EffectKind::Turn, call.turn.as_ref().unwrap());
     let (running, refused, by_mcp) = (&runs.running.id, &runs.refused.id, &runs.by_mcp.id);
     let native = &runs.native.id;
-    let filter = |effects: &[Effect], origins: &[Origin], states| InvocationFilter {
+    let filter = |effects: &[Effect], origins: &[Origin], states| RunFilter {
         effects: effects.to_vec(),
         origins: origins.to_vec(),
         states,
-        ..InvocationFilter::default()
+        ..RunFilter::default()
     };
     for (filter, expected) in [
         (filter(std::slice::from_ref(&agent), &[], RunStates::Running), vec![running]),

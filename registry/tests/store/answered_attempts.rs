@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use registry::{Clock, InvocationId};
+use registry::{Clock, RunId};
 
 use crate::fixtures::World;
 
@@ -11,7 +11,7 @@ async fn an_attempt_is_answered_once_until_its_questions_expire() {
     let world = World::new().await;
     let clock = Clock::system();
     let (now, hour) = (clock.now(), Duration::from_hours(1));
-    let (first, second) = (InvocationId::new(&clock), InvocationId::new(&clock));
+    let (first, second) = (RunId::new(&clock), RunId::new(&clock));
     assert!(world.store.operations().answer_attempt(&first, now.after(hour)).await.unwrap());
     assert!(!world.store.operations().answer_attempt(&first, now.after(hour)).await.unwrap(), "the second answer");
     assert!(world.store.operations().answer_attempt(&second, now.before(hour)).await.unwrap(), "another attempt");

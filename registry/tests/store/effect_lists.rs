@@ -3,8 +3,7 @@
 use std::time::Duration;
 
 use registry::{
-    Effect, EffectKind, FinishedRun, HttpUse, InvocationFilter, InvocationId, Ledger, Outcome, Page, Principal,
-    Timestamp,
+    Effect, EffectKind, FinishedRun, HttpUse, Ledger, Outcome, Page, Principal, RunFilter, RunId, Timestamp,
 };
 
 use crate::fixtures::{World, ends, finished, started, starts, succeeded};
@@ -16,7 +15,7 @@ const AT_ONCE: u64 = 3;
 
 /// A run, by its number: each effect is that of the multiples of some numbers.
 struct Run {
-    id: InvocationId,
+    id: RunId,
     number: u64,
     started_at: Timestamp,
 }
@@ -77,11 +76,11 @@ struct Wanted {
     failed: bool,
 }
 
-fn filter(Wanted { hosts, with_secret, failed }: Wanted) -> InvocationFilter {
+fn filter(Wanted { hosts, with_secret, failed }: Wanted) -> RunFilter {
     let effect = |kind, name: &str| Effect { kind, name: name.into() };
     let mut effects: Vec<_> = hosts.iter().map(|host| effect(EffectKind::Host, host)).collect();
     effects.extend(with_secret.then(|| effect(EffectKind::Secret, "KEY")));
-    InvocationFilter { effects, succeeded: failed.then_some(false), ..InvocationFilter::default() }
+    RunFilter { effects, succeeded: failed.then_some(false), ..RunFilter::default() }
 }
 
 #[tokio::test]
@@ -114,7 +113,7 @@ async fn lists_with_several_effects_have_all_their_runs_in_order() {
                     && before.is_none_or(|before| run.started_at < before)
             };
             let expected: Vec<_> = runs.iter().filter(is_wanted).map(|run| run.id.clone()).collect();
-            let filter = InvocationFilter { created_before: before, ..filter(case) };
+            let filter = RunFilter { created_before: before, ..filter(case) };
             for limit in [30, 5_000] {
                 let found = listed(&world, &acme, &filter, limit).await;
                 assert!(found == expected, "{case:?} {before:?}: {} of {} runs", found.len(), expected.len());
@@ -124,7 +123,7 @@ async fn lists_with_several_effects_have_all_their_runs_in_order() {
 }
 
 /// Reads all pages of a list.
-async fn listed(world: &World, acme: &Principal, filter: &InvocationFilter, limit: u32) -> Vec<InvocationId> {
+async fn listed(world: &World, acme: &Principal, filter: &RunFilter, limit: u32) -> Vec<RunId> {
     let (mut found, mut page) = (Vec::new(), Page::first(limit));
     loop {
         let slice = world.store.history().list_invocations(&acme.organization, filter, page).await.unwrap();

@@ -5,11 +5,10 @@ use std::time::Duration;
 use registry::{
     AccountId, AgentCall, AgentId, AgentProtocol, Artifacts, Attestation, BranchName, BumpKind, ClientName, Clock,
     Config, DataDir, DataDirLock, DatabaseLocation, Description, Digest, EnvvarChanges, EnvvarInsert, EnvvarName,
-    FailedBuild, FinishedRun, Grants, InvocationId, InvocationMetadata, InvocationSource, KeyRing, Language, Lease,
-    NewApiKey, NewOrganization, NewTool, NewVersion, OrganizationId, Outcome, Principal, ProjectPath, PublicKey,
-    RecordEvent, Recordings, RevisionNumber, Rollback, RunBounds, RunEnd, RunStart, SecretValue, SignIn, SignedIn,
-    Store, StoreOptions, Tags, Timestamp, ToolId, ToolName, ToolVersion, ToolWorld, TurnId, UserId, Version,
-    VersionSettings,
+    FailedBuild, FinishedRun, Grants, InvocationMetadata, InvocationSource, KeyRing, Language, Lease, NewApiKey,
+    NewOrganization, NewTool, NewVersion, OrganizationId, Outcome, Principal, ProjectPath, PublicKey, RecordEvent,
+    Recordings, RevisionNumber, Rollback, RunBounds, RunEnd, RunId, RunStart, SecretValue, SignIn, SignedIn, Store,
+    StoreOptions, Tags, Timestamp, ToolId, ToolName, ToolVersion, ToolWorld, TurnId, UserId, Version, VersionSettings,
 };
 use tempfile::TempDir;
 
@@ -169,14 +168,14 @@ impl World {
     }
 
     /// Records a run that succeeded with `output`.
-    pub async fn answered(&self, principal: &Principal, output: &str) -> InvocationId {
+    pub async fn answered(&self, principal: &Principal, output: &str) -> RunId {
         let started = self.started(principal).await;
         self.store.history().record(&ends(vec![finished(&started, succeeded(output))])).await.unwrap();
         started.id
     }
 
     /// Records a run that failed.
-    pub async fn failed(&self, principal: &Principal, kind: &str, message: &str, trace: &[&str]) -> InvocationId {
+    pub async fn failed(&self, principal: &Principal, kind: &str, message: &str, trace: &[&str]) -> RunId {
         let started = self.started(principal).await;
         let outcome = Outcome::Failed {
             exception_type: kind.to_owned(),
@@ -314,7 +313,7 @@ pub fn started(clock: &Clock, principal: &Principal) -> RunStart {
         tool: Some(ToolId::new(clock)),
         tool_version: Some(Version::FIRST),
         started_at: clock.now(),
-        ..RunStart::minimal(InvocationId::new(clock), principal, source)
+        ..RunStart::minimal(RunId::new(clock), principal, source)
     }
 }
 

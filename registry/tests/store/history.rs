@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use registry::{
-    BumpKind, Constraint, ContentBlock, Direction, ErrorKind, InvocationFilter, InvocationId, InvocationSort,
-    InvocationSource, ORPHANED, Origin, Outcome, Page, Principal, REDACTED, RecordedInput, RunStates, SearchQuery,
-    SearchText, SourceType, ToolSelection, Version,
+    BumpKind, Constraint, ContentBlock, Direction, ErrorKind, InvocationSource, ORPHANED, Origin, Outcome, Page,
+    Principal, REDACTED, RecordedInput, RunFilter, RunId, RunSort, RunStates, SearchQuery, SearchText, SourceType,
+    ToolSelection, Version,
 };
 
 use crate::fixtures::{World, conversation, ends, finished, started, starts, succeeded, unlinked};
 
-async fn listed(world: &World, principal: &Principal, filter: &InvocationFilter) -> Vec<InvocationId> {
+async fn listed(world: &World, principal: &Principal, filter: &RunFilter) -> Vec<RunId> {
     let slice =
         world.store.history().list_invocations(&principal.organization, filter, Page::first(100)).await.unwrap();
     slice.items.into_iter().map(|record| record.start.id).collect()
@@ -148,20 +148,15 @@ async fn lists_show_finished_runs_newest_first_in_pages() {
     ids.reverse();
     let (mut seen, mut page) = (Vec::new(), Page::first(2));
     loop {
-        let slice = world
-            .store
-            .history()
-            .list_invocations(&acme.organization, &InvocationFilter::default(), page)
-            .await
-            .unwrap();
+        let slice =
+            world.store.history().list_invocations(&acme.organization, &RunFilter::default(), page).await.unwrap();
         seen.extend(slice.items.into_iter().map(|record| record.start.id));
         let Some(token) = slice.next else { break };
         page.token = token;
     }
     assert_eq!(seen, ids);
     let none = Page::first(0);
-    let slice =
-        world.store.history().list_invocations(&acme.organization, &InvocationFilter::default(), none).await.unwrap();
+    let slice = world.store.history().list_invocations(&acme.organization, &RunFilter::default(), none).await.unwrap();
     assert!(slice.items.is_empty());
     assert_eq!(slice.next, None, "a page without items has no next one");
 }
@@ -182,9 +177,9 @@ async fn a_page_of_large_records_is_shorter_and_the_next_page_follows_it() {
         world.store.history().record(&ends(vec![finished(&record, succeeded("large"))])).await.unwrap();
         ids.insert(0, record.id);
     }
-    let newest = InvocationFilter::default();
-    let sort = vec![(InvocationSort::DurationMs, Direction::Descending)];
-    for filter in [newest, InvocationFilter { sort, ..InvocationFilter::default() }] {
+    let newest = RunFilter::default();
+    let sort = vec![(RunSort::DurationMs, Direction::Descending)];
+    for filter in [newest, RunFilter { sort, ..RunFilter::default() }] {
         let (mut pages, mut page) = (Vec::new(), Page::first(100));
         loop {
             let slice = world.store.history().list_invocations(&acme.organization, &filter, page).await.unwrap();
@@ -195,11 +190,8 @@ async fn a_page_of_large_records_is_shorter_and_the_next_page_follows_it() {
         assert_eq!(pages.iter().map(Vec::len).collect::<Vec<_>>(), [8, 4], "a page has 8 MiB");
         assert_eq!(pages.concat(), ids);
     }
-    let query = SearchQuery {
-        text: SearchText::parse("large").unwrap(),
-        fields: Vec::new(),
-        filter: InvocationFilter::default(),
-    };
+    let query =
+        SearchQuery { text: SearchText::parse("large").unwrap(), fields: Vec::new(), filter: RunFilter::default() };
     let page = Page::first(100);
     let found = world.store.history().search_invocations(&acme.organization, &query, page).await.unwrap();
     assert_eq!(found.items.into_iter().map(|record| record.start.id).collect::<Vec<_>>(), ids[..8]);
@@ -221,36 +213,35 @@ async fn lists_are_filtered_and_sorted() {
     let failed = world.failed(&acme, "ValueError", "no", &[]).await;
     let direct = world.answered(&acme, "yes").await;
 
-    let all = InvocationFilter::default;
-    let check = async |filter: InvocationFilter, expected: &[&InvocationId]| {
+    let all = RunFilter::default;
+    let check = async |filter: RunFilter, expected: &[&RunId]| {
         let ids = listed(&world, &acme, &filter).await;
         assert_eq!(ids.iter().collect::<Vec<_>>(), expected, "{filter:?}");
     };
-    check(InvocationFilter { succeeded: Some(false), ..all() }, &[&failed]).await;
-    check(InvocationFilter { persisted: Some(false), ..all() }, &[&talk.id]).await;
-    check(InvocationFilter { conversation_ids: vec!["c1".to_owned()], ..all() }, &[&talk.id]).await;
-    check(InvocationFilter { conversation_ids: vec!["c2".to_owned()], ..all() }, &[]).await;
-    check(InvocationFilter { origins: vec![Origin::Direct], ..all() }, &[&direct, &failed]).await;
-    check(InvocationFilter { origins: vec![Origin::Conversation], ..all() }, &[&talk.id]).await;
+    check(RunFilter { succeeded: Some(false), ..all() }, &[&failed]).await;
+    check(RunFilter { persisted: Some(false), ..all() }, &[&talk.id]).await;
+    check(RunFilter { conversation_ids: vec!["c1".to_owned()], ..all() }, &[&talk.id]).await;
+    check(RunFilter { conversation_ids: vec!["c2".to_owned()], ..all() }, &[]).await;
+    check(RunFilter { origins: vec![Origin::Direct], ..all() }, &[&direct, &failed]).await;
+    check(RunFilter { origins: vec![Origin::Conversation], ..all() }, &[&talk.id]).await;
     let regular = vec![SourceType::RegularConversation];
-    check(InvocationFilter { source_types: regular.clone(), ..all() }, &[&direct, &failed, &talk.id]).await;
-    check(InvocationFilter { source_types: vec![SourceType::SimulationConversation], ..all() }, &[]).await;
+    check(RunFilter { source_types: regular.clone(), ..all() }, &[&direct, &failed, &talk.id]).await;
+    check(RunFilter { source_types: vec![SourceType::SimulationConversation], ..all() }, &[]).await;
     let origins = vec![Origin::Direct, Origin::BranchTest];
-    check(InvocationFilter { source_types: regular, origins, ..all() }, &[&direct, &failed]).await;
-    let sort =
-        vec![(InvocationSort::DurationMs, Direction::Descending), (InvocationSort::CreatedAt, Direction::Ascending)];
-    check(InvocationFilter { sort, ..all() }, &[&talk.id, &failed, &direct]).await;
-    let sort = vec![(InvocationSort::Succeeded, Direction::Ascending)];
-    check(InvocationFilter { sort, ..all() }, &[&failed, &direct, &talk.id]).await;
+    check(RunFilter { source_types: regular, origins, ..all() }, &[&direct, &failed]).await;
+    let sort = vec![(RunSort::DurationMs, Direction::Descending), (RunSort::CreatedAt, Direction::Ascending)];
+    check(RunFilter { sort, ..all() }, &[&talk.id, &failed, &direct]).await;
+    let sort = vec![(RunSort::Succeeded, Direction::Ascending)];
+    check(RunFilter { sort, ..all() }, &[&failed, &direct, &talk.id]).await;
     let again = world.answered(&acme, "yes again").await;
     let sort = vec![
-        (InvocationSort::Succeeded, Direction::Descending),
-        (InvocationSort::DurationMs, Direction::Ascending),
+        (RunSort::Succeeded, Direction::Descending),
+        (RunSort::DurationMs, Direction::Ascending),
         // A repeated column changes nothing.
-        (InvocationSort::Succeeded, Direction::Ascending),
-        (InvocationSort::CreatedAt, Direction::Ascending),
+        (RunSort::Succeeded, Direction::Ascending),
+        (RunSort::CreatedAt, Direction::Ascending),
     ];
-    check(InvocationFilter { sort, ..all() }, &[&direct, &again, &talk.id, &failed]).await;
+    check(RunFilter { sort, ..all() }, &[&direct, &again, &talk.id, &failed]).await;
 }
 
 #[tokio::test]
@@ -266,26 +257,25 @@ async fn lists_are_filtered_by_user_time_and_state() {
     world.store.history().record(&starts(vec![other.clone()])).await.unwrap();
     let running = world.started(&acme).await;
 
-    let all = || InvocationFilter { states: RunStates::All, ..InvocationFilter::default() };
-    let check = async |filter: InvocationFilter, expected: &[&InvocationId]| {
+    let all = || RunFilter { states: RunStates::All, ..RunFilter::default() };
+    let check = async |filter: RunFilter, expected: &[&RunId]| {
         let ids = listed(&world, &acme, &filter).await;
         assert_eq!(ids.iter().collect::<Vec<_>>(), expected, "{filter:?}");
     };
-    check(InvocationFilter::default(), &[&first]).await;
+    check(RunFilter::default(), &[&first]).await;
     check(all(), &[&running.id, &other.id, &first]).await;
-    check(InvocationFilter { states: RunStates::Running, ..all() }, &[&running.id, &other.id]).await;
-    let sort = vec![(InvocationSort::CreatedAt, Direction::Ascending)];
-    check(InvocationFilter { states: RunStates::Running, sort: sort.clone(), ..all() }, &[&other.id, &running.id])
-        .await;
-    check(InvocationFilter { sort, ..all() }, &[&first, &other.id, &running.id]).await;
-    check(InvocationFilter { user_ids: vec!["bob".to_owned()], ..all() }, &[&other.id]).await;
-    check(InvocationFilter { user_ids: vec!["nobody".to_owned()], ..all() }, &[]).await;
-    check(InvocationFilter { created_before: Some(other.started_at), ..all() }, &[&first]).await;
-    check(InvocationFilter { created_after: Some(other.started_at), ..all() }, &[&running.id, &other.id]).await;
-    let window = InvocationFilter { created_after: Some(between), created_before: Some(other.started_at), ..all() };
+    check(RunFilter { states: RunStates::Running, ..all() }, &[&running.id, &other.id]).await;
+    let sort = vec![(RunSort::CreatedAt, Direction::Ascending)];
+    check(RunFilter { states: RunStates::Running, sort: sort.clone(), ..all() }, &[&other.id, &running.id]).await;
+    check(RunFilter { sort, ..all() }, &[&first, &other.id, &running.id]).await;
+    check(RunFilter { user_ids: vec!["bob".to_owned()], ..all() }, &[&other.id]).await;
+    check(RunFilter { user_ids: vec!["nobody".to_owned()], ..all() }, &[]).await;
+    check(RunFilter { created_before: Some(other.started_at), ..all() }, &[&first]).await;
+    check(RunFilter { created_after: Some(other.started_at), ..all() }, &[&running.id, &other.id]).await;
+    let window = RunFilter { created_after: Some(between), created_before: Some(other.started_at), ..all() };
     check(window, &[&first]).await;
     world.store.history().record(&ends(vec![finished(&running, succeeded("done"))])).await.unwrap();
-    check(InvocationFilter { states: RunStates::Running, ..all() }, &[&other.id]).await;
+    check(RunFilter { states: RunStates::Running, ..all() }, &[&other.id]).await;
 }
 
 #[tokio::test]
@@ -309,7 +299,7 @@ async fn lists_are_filtered_by_tool_and_constraint() {
         let versions = constraint.map(|text| Constraint::parse(text).unwrap());
         let selection = ToolSelection { tool: tool.clone(), versions };
         let tools = vec![selection.clone(), selection];
-        let ids = listed(&world, &acme, &InvocationFilter { tools, ..InvocationFilter::default() }).await;
+        let ids = listed(&world, &acme, &RunFilter { tools, ..RunFilter::default() }).await;
         assert_eq!(ids.iter().collect::<Vec<_>>(), expected, "{constraint:?}");
     }
 }
@@ -328,7 +318,7 @@ async fn a_rollback_unlinks_records_from_their_conversation() {
     }
     assert_eq!(world.store.history().record(&unlinked(&acme, "c1", Some("i2"))).await.unwrap(), 1);
     assert_eq!(world.store.history().record(&unlinked(&acme, "c1", Some("i2"))).await.unwrap(), 0);
-    let filter = InvocationFilter { conversation_ids: vec!["c1".to_owned()], ..InvocationFilter::default() };
+    let filter = RunFilter { conversation_ids: vec!["c1".to_owned()], ..RunFilter::default() };
     assert_eq!(listed(&world, &acme, &filter).await, ids[..1]);
     let record = world.store.history().get_invocation(&acme.organization, &ids[1]).await.unwrap().unwrap();
     assert_eq!(record.start.source, conversation("c1", "i2").unlinked());

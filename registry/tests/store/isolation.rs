@@ -1,7 +1,7 @@
 //! Rows of another organisation are absent from all reads and writes.
 
 use registry::{
-    BuildReference, BumpKind, Constraint, EnvvarChanges, ErrorKind, InvocationFilter, Page, SearchQuery, SearchText,
+    BuildReference, BumpKind, Constraint, EnvvarChanges, ErrorKind, Page, RunFilter, SearchQuery, SearchText,
     ToolChanges, ToolFilter, ToolName, ToolRef, VersionFilter,
 };
 
@@ -33,13 +33,10 @@ async fn a_stranger_reads_nothing() {
     assert!(versions.items.is_empty());
     assert!(store.versions().get_build(eve, &BuildReference::Version(version.id)).await.unwrap().is_none());
     assert!(store.history().get_invocation(eve, &run).await.unwrap().is_none());
-    let all = InvocationFilter::default();
+    let all = RunFilter::default();
     assert!(store.history().list_invocations(eve, &all, Page::first(10)).await.unwrap().items.is_empty());
-    let query = SearchQuery {
-        text: SearchText::parse("needle").unwrap(),
-        fields: Vec::new(),
-        filter: InvocationFilter::default(),
-    };
+    let query =
+        SearchQuery { text: SearchText::parse("needle").unwrap(), fields: Vec::new(), filter: RunFilter::default() };
     let page = Page::first(10);
     assert!(store.history().search_invocations(eve, &query, page).await.unwrap().items.is_empty());
     assert_eq!(store.history().search_invocations(&acme.organization, &query, page).await.unwrap().items.len(), 1);

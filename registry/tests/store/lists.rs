@@ -3,10 +3,9 @@
 use std::collections::BTreeMap;
 
 use registry::{
-    AgentCall, AgentId, AgentProtocol, CallVia, ClientName, Constraint, Direction, Effect, EffectKind,
-    InvocationFilter, InvocationSort, Ledger, Origin, Page, RecordedInput, RevisionNumber, RunStates, SearchField,
-    SearchQuery, SearchText, SourceType, TagFilter, TagValue, Timestamp, ToolFilter, ToolId, ToolSelection, ToolSort,
-    Used,
+    AgentCall, AgentId, AgentProtocol, CallVia, ClientName, Constraint, Direction, Effect, EffectKind, Ledger, Origin,
+    Page, RecordedInput, RevisionNumber, RunFilter, RunSort, RunStates, SearchField, SearchQuery, SearchText,
+    SourceType, TagFilter, TagValue, Timestamp, ToolFilter, ToolId, ToolSelection, ToolSort, Used,
 };
 
 use crate::fixtures::{World, conversation, ends, finished, new_tool, started, starts, succeeded, tags};
@@ -17,7 +16,7 @@ const AGENT: &str = "aaaaaaaaaaaaaaaaaaaaaaaa";
 type Change<F> = Box<dyn Fn(&mut F)>;
 
 /// Every single filter of the history, such that it lets the runs of the test through, and some that let none through.
-fn filters(tool: &ToolId) -> Vec<Change<InvocationFilter>> {
+fn filters(tool: &ToolId) -> Vec<Change<RunFilter>> {
     let selected = |versions: Option<&str>| {
         let versions = versions.map(|text| Constraint::parse(text).unwrap());
         ToolSelection { tool: tool.clone(), versions }
@@ -102,14 +101,14 @@ async fn world_with_runs() -> (World, registry::Principal, ToolId) {
 
 #[tokio::test]
 async fn the_history_is_listed_with_every_filter_and_order() {
-    use InvocationSort::{CreatedAt, DurationMs, Major, Minor, Patch, SourceType, Succeeded, ToolId};
+    use RunSort::{CreatedAt, DurationMs, Major, Minor, Patch, SourceType, Succeeded, ToolId};
     let (world, acme, tool) = world_with_runs().await;
     let orders = orders(&[CreatedAt, DurationMs, Succeeded, ToolId, Major, Minor, Patch, SourceType]);
     let mut later_pages = 0;
     for change in filters(&tool) {
         for states in [RunStates::Finished, RunStates::Running, RunStates::All] {
             for sort in &orders {
-                let mut filter = InvocationFilter { states, sort: sort.clone(), ..InvocationFilter::default() };
+                let mut filter = RunFilter { states, sort: sort.clone(), ..RunFilter::default() };
                 change(&mut filter);
                 let mut page = Page::first(1);
                 for _ in 0..2 {
@@ -134,7 +133,7 @@ async fn the_history_is_searched_with_every_filter() {
     for change in filters(&tool) {
         for states in [RunStates::Finished, RunStates::Running, RunStates::All] {
             for (text, fields) in [("needle", &[][..]), ("need* in.the", &[Output]), ("needle hay", every)] {
-                let mut filter = InvocationFilter { states, ..InvocationFilter::default() };
+                let mut filter = RunFilter { states, ..RunFilter::default() };
                 change(&mut filter);
                 let text = SearchText::parse(text).unwrap();
                 let query = SearchQuery { text, fields: fields.to_vec(), filter };

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use registry::{
-    BumpKind, Constraint, Direction, InvocationFilter, InvocationMode, InvocationSort, InvocationSource, Origin,
-    Outcome, Page, Principal, Record, SourceType, Timestamp, ToolId, ToolSelection, Version,
+    BumpKind, Constraint, Direction, InvocationMode, InvocationSource, Origin, Outcome, Page, Principal, Record,
+    RunFilter, RunSort, SourceType, Timestamp, ToolId, ToolSelection, Version,
 };
 
 use crate::fixtures::{World, conversation, ends, finished, started, starts, succeeded};
@@ -49,7 +49,7 @@ async fn world_with_runs() -> (World, Principal, Vec<ToolId>) {
     (world, acme, tools)
 }
 
-async fn in_pages(world: &World, of: &Principal, filter: &InvocationFilter, limit: u32) -> Vec<Record> {
+async fn in_pages(world: &World, of: &Principal, filter: &RunFilter, limit: u32) -> Vec<Record> {
     let (mut seen, mut page) = (Vec::new(), Page::first(limit));
     loop {
         let slice = world.store.history().list_invocations(&of.organization, filter, page).await;
@@ -68,9 +68,9 @@ fn is_of(record: &Record, tool: &ToolId) -> bool {
     record.start.tool.as_ref() == Some(tool)
 }
 
-fn filters(tools: &[ToolId]) -> Vec<(InvocationFilter, Keeps)> {
-    let any = InvocationFilter::default;
-    let failed = || InvocationFilter { succeeded: Some(false), ..any() };
+fn filters(tools: &[ToolId]) -> Vec<(RunFilter, Keeps)> {
+    let any = RunFilter::default;
+    let failed = || RunFilter { succeeded: Some(false), ..any() };
     let select = |tool: usize, versions: Option<&str>| {
         let versions = versions.map(|text| Constraint::parse(text).unwrap());
         ToolSelection { tool: tools[tool].clone(), versions }
@@ -79,28 +79,26 @@ fn filters(tools: &[ToolId]) -> Vec<(InvocationFilter, Keeps)> {
     vec![
         (any(), |_, _| true),
         (failed(), |record, _| has_failed(record)),
-        (InvocationFilter { succeeded: Some(true), ..any() }, |record, _| !has_failed(record)),
-        (InvocationFilter { tools: vec![select(0, None)], ..failed() }, |record, tools| {
+        (RunFilter { succeeded: Some(true), ..any() }, |record, _| !has_failed(record)),
+        (RunFilter { tools: vec![select(0, None)], ..failed() }, |record, tools| {
             has_failed(record) && is_of(record, &tools[0])
         }),
-        (InvocationFilter { tools: vec![select(0, None), select(2, None)], ..any() }, |record, tools| {
+        (RunFilter { tools: vec![select(0, None), select(2, None)], ..any() }, |record, tools| {
             is_of(record, &tools[0]) || is_of(record, &tools[2])
         }),
-        (InvocationFilter { tools: vec![select(1, Some("==1.0.0"))], ..any() }, |record, tools| {
+        (RunFilter { tools: vec![select(1, Some("==1.0.0"))], ..any() }, |record, tools| {
             is_of(record, &tools[1]) && record.start.tool_version == Some(Version::new(1, 0, 0))
         }),
-        (InvocationFilter { tools: vec![select(1, Some("==1.1.0"))], ..failed() }, |record, tools| {
+        (RunFilter { tools: vec![select(1, Some("==1.1.0"))], ..failed() }, |record, tools| {
             has_failed(record) && is_of(record, &tools[1]) && record.start.tool_version == Some(Version::new(1, 1, 0))
         }),
-        (InvocationFilter { tools: vec![select(1, Some(">=7"))], ..any() }, |_, _| false),
-        (InvocationFilter { source_types: simulations.clone(), ..any() }, |record, _| is_simulation(record)),
-        (InvocationFilter { source_types: simulations, ..failed() }, |record, _| {
-            has_failed(record) && is_simulation(record)
-        }),
-        (InvocationFilter { user_ids: vec!["bob".to_owned()], ..failed() }, |record, _| {
+        (RunFilter { tools: vec![select(1, Some(">=7"))], ..any() }, |_, _| false),
+        (RunFilter { source_types: simulations.clone(), ..any() }, |record, _| is_simulation(record)),
+        (RunFilter { source_types: simulations, ..failed() }, |record, _| has_failed(record) && is_simulation(record)),
+        (RunFilter { user_ids: vec!["bob".to_owned()], ..failed() }, |record, _| {
             has_failed(record) && record.start.source.user_id() == Some("bob")
         }),
-        (InvocationFilter { origins: vec![Origin::Conversation], ..failed() }, |record, _| {
+        (RunFilter { origins: vec![Origin::Conversation], ..failed() }, |record, _| {
             has_failed(record) && record.start.source.conversation_id().is_some()
         }),
     ]
@@ -110,9 +108,9 @@ fn is_simulation(record: &Record) -> bool {
     record.start.source.kind().source_type(record.start.mode) == SourceType::SimulationConversation
 }
 
-fn orders() -> Vec<Vec<(InvocationSort, Direction)>> {
+fn orders() -> Vec<Vec<(RunSort, Direction)>> {
     use Direction::{Ascending, Descending};
-    use InvocationSort::{CreatedAt, DurationMs, Major, Minor, SourceType as ByType, Succeeded, ToolId as ByTool};
+    use RunSort::{CreatedAt, DurationMs, Major, Minor, SourceType as ByType, Succeeded, ToolId as ByTool};
     vec![
         vec![],
         vec![(ByTool, Ascending)],
@@ -127,20 +125,20 @@ fn orders() -> Vec<Vec<(InvocationSort, Direction)>> {
     ]
 }
 
-fn sorted(mut records: Vec<Record>, sort: &[(InvocationSort, Direction)]) -> Vec<Record> {
-    let key = |record: &Record, column: InvocationSort| {
+fn sorted(mut records: Vec<Record>, sort: &[(RunSort, Direction)]) -> Vec<Record> {
+    let key = |record: &Record, column: RunSort| {
         let version = record.start.tool_version.unwrap_or(Version::new(0, 0, 0));
         let number = match column {
-            InvocationSort::CreatedAt => u64::try_from(record.start.started_at.as_milliseconds()).unwrap(),
-            InvocationSort::DurationMs => record.end.as_ref().map_or(0, |end| end.duration_ms),
-            InvocationSort::Succeeded => u64::from(!has_failed(record)),
-            InvocationSort::ToolId => 0,
-            InvocationSort::Major => version.major,
-            InvocationSort::Minor => version.minor,
-            InvocationSort::Patch => version.patch,
-            InvocationSort::SourceType => u64::from(is_simulation(record)),
+            RunSort::CreatedAt => u64::try_from(record.start.started_at.as_milliseconds()).unwrap(),
+            RunSort::DurationMs => record.end.as_ref().map_or(0, |end| end.duration_ms),
+            RunSort::Succeeded => u64::from(!has_failed(record)),
+            RunSort::ToolId => 0,
+            RunSort::Major => version.major,
+            RunSort::Minor => version.minor,
+            RunSort::Patch => version.patch,
+            RunSort::SourceType => u64::from(is_simulation(record)),
         };
-        let tool = record.start.tool.as_ref().filter(|_| column == InvocationSort::ToolId);
+        let tool = record.start.tool.as_ref().filter(|_| column == RunSort::ToolId);
         (number, tool.map(ToString::to_string).unwrap_or_default())
     };
     for (column, direction) in sort.iter().rev() {
@@ -159,13 +157,13 @@ fn ids(records: Vec<Record>) -> Vec<String> {
 #[tokio::test]
 async fn lists_in_parts_have_the_runs_of_their_filter_in_their_order() {
     let (world, acme, tools) = world_with_runs().await;
-    let all = in_pages(&world, &acme, &InvocationFilter::default(), 100).await;
+    let all = in_pages(&world, &acme, &RunFilter::default(), 100).await;
     assert_eq!(all.len() as u64, RUNS);
     for (filter, keeps) in filters(&tools) {
         for sort in orders() {
             let kept = all.iter().filter(|record| keeps(record, &tools)).cloned().collect();
             let expected = ids(sorted(kept, &sort));
-            let filter = InvocationFilter { sort, ..filter.clone() };
+            let filter = RunFilter { sort, ..filter.clone() };
             for limit in [7, 100] {
                 assert_eq!(ids(in_pages(&world, &acme, &filter, limit).await), expected, "{filter:?} {limit}");
             }
@@ -176,22 +174,22 @@ async fn lists_in_parts_have_the_runs_of_their_filter_in_their_order() {
 #[tokio::test]
 async fn lists_in_parts_keep_to_their_time() {
     let (world, acme, tools) = world_with_runs().await;
-    let all = in_pages(&world, &acme, &InvocationFilter::default(), 100).await;
+    let all = in_pages(&world, &acme, &RunFilter::default(), 100).await;
     let (after, before) = (all[40].start.started_at, all[10].start.started_at);
     let is_within = |record: &Record| record.start.started_at >= after && record.start.started_at < before;
     for (filter, keeps) in filters(&tools) {
         let kept = all.iter().filter(|record| is_within(record) && keeps(record, &tools)).cloned().collect::<Vec<_>>();
-        let filter = InvocationFilter { created_after: Some(after), created_before: Some(before), ..filter };
-        for sort in [vec![], vec![(InvocationSort::ToolId, Direction::Ascending)]] {
+        let filter = RunFilter { created_after: Some(after), created_before: Some(before), ..filter };
+        for sort in [vec![], vec![(RunSort::ToolId, Direction::Ascending)]] {
             let expected = ids(sorted(kept.clone(), &sort));
-            let filter = InvocationFilter { sort, ..filter.clone() };
+            let filter = RunFilter { sort, ..filter.clone() };
             assert_eq!(ids(in_pages(&world, &acme, &filter, 3).await), expected, "{filter:?}");
         }
     }
-    let future = InvocationFilter {
+    let future = RunFilter {
         created_after: Some(Timestamp::from_milliseconds(i64::MAX)),
-        sort: vec![(InvocationSort::ToolId, Direction::Ascending)],
-        ..InvocationFilter::default()
+        sort: vec![(RunSort::ToolId, Direction::Ascending)],
+        ..RunFilter::default()
     };
     assert!(in_pages(&world, &acme, &future, 3).await.is_empty());
 }

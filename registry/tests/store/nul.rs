@@ -2,8 +2,7 @@
 //! tools.
 
 use registry::{
-    Effect, EffectKind, InvocationFilter, InvocationSource, Page, SearchQuery, SearchText, TagFilter, TagValue,
-    ToolFilter,
+    Effect, EffectKind, InvocationSource, Page, RunFilter, SearchQuery, SearchText, TagFilter, TagValue, ToolFilter,
 };
 
 use crate::fixtures::{World, conversation, started, starts, unlinked};
@@ -38,13 +37,13 @@ async fn filters_with_nul_are_refused() {
     let world = World::new().await;
     let acme = world.organization("acme").await;
     let (store, organization) = (&world.store, &acme.organization);
-    let (nul, any) = (|| vec!["a\0".to_owned()], InvocationFilter::default);
+    let (nul, any) = (|| vec!["a\0".to_owned()], RunFilter::default);
     let effect = Effect { kind: EffectKind::Host, name: "\0".to_owned() };
     for filter in [
-        InvocationFilter { conversation_ids: nul(), ..any() },
-        InvocationFilter { simulation_unit_test_set_run_ids: nul(), ..any() },
-        InvocationFilter { user_ids: nul(), ..any() },
-        InvocationFilter { effects: vec![effect], ..any() },
+        RunFilter { conversation_ids: nul(), ..any() },
+        RunFilter { simulation_unit_test_set_run_ids: nul(), ..any() },
+        RunFilter { user_ids: nul(), ..any() },
+        RunFilter { effects: vec![effect], ..any() },
     ] {
         let refused = store.history().list_invocations(organization, &filter, Page::first(1)).await.unwrap_err();
         assert_eq!(refused.code(), "invalid_value", "{filter:?}");

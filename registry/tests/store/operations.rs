@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use registry::{
-    BegunOperation, BumpKind, Digest, IdempotencyKey, InvocationId, NewOperation, Once, OperationEnd, OperationId,
-    OperationKind, OperationState, Principal, RecordEvent, Refused, ToolId, TrackedOperation, Version,
+    BegunOperation, BumpKind, Digest, IdempotencyKey, NewOperation, Once, OperationEnd, OperationId, OperationKind,
+    OperationState, Principal, RecordEvent, Refused, RunId, ToolId, TrackedOperation, Version,
 };
 
 use crate::database;
@@ -37,14 +37,14 @@ fn failed(is_for_now: bool) -> OperationEnd {
 }
 
 impl World {
-    async fn runs(&self, principal: &Principal, operation: &OperationId, count: usize) -> Vec<InvocationId> {
+    async fn runs(&self, principal: &Principal, operation: &OperationId, count: usize) -> Vec<RunId> {
         let runs: Vec<_> = (0..count).map(|_| started(&self.clock, principal)).collect();
         let event = RecordEvent::Started { operation: Some(operation.clone()), runs: runs.clone() };
         self.store.history().record(&event).await.unwrap();
         runs.into_iter().map(|run| run.id).collect()
     }
 
-    async fn all_end(&self, principal: &Principal, runs: &[InvocationId]) {
+    async fn all_end(&self, principal: &Principal, runs: &[RunId]) {
         for id in runs {
             let mut end = finished(&started(&self.clock, principal), succeeded("done"));
             end.id = id.clone();

@@ -3,18 +3,14 @@
 use std::cmp::Ordering;
 use std::time::Duration;
 
-use registry::{
-    Direction, InvocationFilter, InvocationMode, InvocationSort, Page, Principal, Record, RunStates, Version,
-};
+use registry::{Direction, InvocationMode, Page, Principal, Record, RunFilter, RunSort, RunStates, Version};
 
 use crate::fixtures::{World, ends, finished, started, starts, succeeded};
 
 /// Every order, read in pages, is that of a sort by the same keys in memory.
 #[tokio::test]
 async fn any_order_is_read_in_pages_without_gaps() {
-    use InvocationSort::{
-        CreatedAt, DurationMs, Major, Minor, Patch, SourceType as ByType, Succeeded, ToolId as ByTool,
-    };
+    use RunSort::{CreatedAt, DurationMs, Major, Minor, Patch, SourceType as ByType, Succeeded, ToolId as ByTool};
     let world = World::new().await;
     let acme = world.organization("acme").await;
     let tools = [world.tool(&acme, "one").await, world.tool(&acme, "two").await];
@@ -35,7 +31,7 @@ async fn any_order_is_read_in_pages_without_gaps() {
         end.end.duration_ms = number % 4;
         world.store.history().record(&ends(vec![end])).await.unwrap();
     }
-    let orders: [&[(InvocationSort, Direction)]; 7] = [
+    let orders: [&[(RunSort, Direction)]; 7] = [
         &[(ByTool, Direction::Descending), (DurationMs, Direction::Ascending)],
         &[(ByType, Direction::Ascending), (Major, Direction::Descending), (Minor, Direction::Ascending)],
         &[(Patch, Direction::Descending), (ByTool, Direction::Ascending), (CreatedAt, Direction::Ascending)],
@@ -54,8 +50,8 @@ async fn any_order_is_read_in_pages_without_gaps() {
         ],
     ];
     for (sort, states) in orders.iter().flat_map(|sort| [(sort, RunStates::All), (sort, RunStates::Finished)]) {
-        let filter = InvocationFilter { sort: sort.to_vec(), states, ..InvocationFilter::default() };
-        let mut expected = in_pages(&world, &acme, &InvocationFilter { sort: Vec::new(), ..filter.clone() }, 100).await;
+        let filter = RunFilter { sort: sort.to_vec(), states, ..RunFilter::default() };
+        let mut expected = in_pages(&world, &acme, &RunFilter { sort: Vec::new(), ..filter.clone() }, 100).await;
         expected.sort_by(|one, other| compare(one, other, sort));
         let expected: Vec<_> = expected.into_iter().map(|record| record.start.id).collect();
         for limit in [1, 3, 100] {
@@ -69,7 +65,7 @@ async fn any_order_is_read_in_pages_without_gaps() {
     }
 }
 
-async fn in_pages(world: &World, principal: &Principal, filter: &InvocationFilter, limit: u32) -> Vec<Record> {
+async fn in_pages(world: &World, principal: &Principal, filter: &RunFilter, limit: u32) -> Vec<Record> {
     let (mut seen, mut page) = (Vec::new(), Page::first(limit));
     loop {
         let slice = world.store.history().list_invocations(&principal.organization, filter, page).await.unwrap();
@@ -80,19 +76,19 @@ async fn in_pages(world: &World, principal: &Principal, filter: &InvocationFilte
 }
 
 /// Compares two records by sort keys. The records were sorted by age, which the stable sort keeps for equal keys.
-fn compare(one: &Record, other: &Record, sort: &[(InvocationSort, Direction)]) -> Ordering {
-    let key = |record: &Record, column: InvocationSort| {
+fn compare(one: &Record, other: &Record, sort: &[(RunSort, Direction)]) -> Ordering {
+    let key = |record: &Record, column: RunSort| {
         let version = record.start.tool_version.unwrap_or(Version::new(0, 0, 0));
         let finished = record.end.as_ref();
         match column {
-            InvocationSort::CreatedAt => record.start.started_at.as_milliseconds().to_string(),
-            InvocationSort::DurationMs => finished.map_or(0, |end| end.duration_ms).to_string(),
-            InvocationSort::Succeeded => finished.is_some().to_string(),
-            InvocationSort::ToolId => record.start.tool.as_ref().map(ToString::to_string).unwrap_or_default(),
-            InvocationSort::Major => version.major.to_string(),
-            InvocationSort::Minor => version.minor.to_string(),
-            InvocationSort::Patch => version.patch.to_string(),
-            InvocationSort::SourceType => record.start.source.kind().source_type(record.start.mode).as_str().to_owned(),
+            RunSort::CreatedAt => record.start.started_at.as_milliseconds().to_string(),
+            RunSort::DurationMs => finished.map_or(0, |end| end.duration_ms).to_string(),
+            RunSort::Succeeded => finished.is_some().to_string(),
+            RunSort::ToolId => record.start.tool.as_ref().map(ToString::to_string).unwrap_or_default(),
+            RunSort::Major => version.major.to_string(),
+            RunSort::Minor => version.minor.to_string(),
+            RunSort::Patch => version.patch.to_string(),
+            RunSort::SourceType => record.start.source.kind().source_type(record.start.mode).as_str().to_owned(),
         }
     };
     sort.iter().fold(Ordering::Equal, |so_far, (column, direction)| {

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 use proptest::test_runner::{Config as Cases, TestCaseError, TestRunner};
 use registry::{
-    BumpKind, Config, Constraint, Direction, Error, InvocationFilter, InvocationSort, Page, Principal, Slice,
-    ToolFilter, ToolId, ToolRef, ToolSort, VersionFilter, VersionSort,
+    BumpKind, Config, Constraint, Direction, Error, Page, Principal, RunFilter, RunSort, Slice, ToolFilter, ToolId,
+    ToolRef, ToolSort, VersionFilter, VersionSort,
 };
 
 use crate::fixtures::{World, ends, finished, new_tool, started, starts, succeeded};
@@ -16,7 +16,7 @@ use crate::fixtures::{World, ends, finished, new_tool, started, starts, succeede
 enum List {
     Tools(Vec<(ToolSort, Direction)>),
     Versions(Vec<(VersionSort, Direction)>),
-    History(Vec<(InvocationSort, Direction)>),
+    History(Vec<(RunSort, Direction)>),
 }
 
 /// A change between two pages.
@@ -35,7 +35,7 @@ fn orders<T: Clone + std::fmt::Debug + 'static>(columns: Vec<T>) -> impl Strateg
 }
 
 fn list() -> impl Strategy<Value = List> {
-    use InvocationSort::{CreatedAt, DurationMs, Succeeded};
+    use RunSort::{CreatedAt, DurationMs, Succeeded};
     prop_oneof![
         orders(vec![ToolSort::Name, ToolSort::Deprecated]).prop_map(List::Tools),
         orders(vec![VersionSort::CreatedAt, VersionSort::Major, VersionSort::Minor, VersionSort::Deprecated])
@@ -129,7 +129,7 @@ impl Reader {
                 Ok(slice.map(|version| version.id.to_string()))
             }
             List::History(sort) => {
-                let filter = InvocationFilter { sort: sort.clone(), ..InvocationFilter::default() };
+                let filter = RunFilter { sort: sort.clone(), ..RunFilter::default() };
                 Ok(store
                     .history()
                     .list_invocations(organization, &filter, page)
@@ -257,7 +257,7 @@ async fn a_token_is_valid_only_for_its_list() {
     let store = &reader.world.store;
     let page = Page { limit: 1, token };
     let refused = [
-        store.history().list_invocations(&stranger.organization, &InvocationFilter::default(), page).await.map(drop),
+        store.history().list_invocations(&stranger.organization, &RunFilter::default(), page).await.map(drop),
         store.tools().list_tools(&reader.acme.organization, &ToolFilter::default(), page).await.map(drop),
         store
             .versions()

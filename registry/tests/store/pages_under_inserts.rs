@@ -7,9 +7,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use registry::{
-    Direction, Effect, EffectKind, HttpUse, InvocationFilter, InvocationId, InvocationMode, InvocationSort,
-    InvocationSource, Ledger, Origin, Outcome, Page, Principal, RunStart, RunStates, SearchQuery, SearchText, Slice,
-    Store, Timestamp, ToolId, ToolSelection, Version,
+    Direction, Effect, EffectKind, HttpUse, InvocationMode, InvocationSource, Ledger, Origin, Outcome, Page, Principal,
+    RunFilter, RunId, RunSort, RunStart, RunStates, SearchQuery, SearchText, Slice, Store, Timestamp, ToolId,
+    ToolSelection, Version,
 };
 
 use crate::fixtures::{World, conversation, ends, finished, started, starts, succeeded};
@@ -78,9 +78,9 @@ impl Source {
     }
 }
 
-fn orders() -> Vec<Vec<(InvocationSort, Direction)>> {
+fn orders() -> Vec<Vec<(RunSort, Direction)>> {
     use Direction::{Ascending, Descending};
-    use InvocationSort::{CreatedAt, DurationMs, Major, Minor, Patch, SourceType, Succeeded, ToolId};
+    use RunSort::{CreatedAt, DurationMs, Major, Minor, Patch, SourceType, Succeeded, ToolId};
     let keys = [CreatedAt, DurationMs, Succeeded, ToolId, Major, Minor, Patch, SourceType];
     let of = |(index, key)| vec![(key, if index % 2 == 0 { Ascending } else { Descending })];
     let single = keys.into_iter().enumerate().map(of);
@@ -88,25 +88,25 @@ fn orders() -> Vec<Vec<(InvocationSort, Direction)>> {
     single.chain([Vec::new(), two, vec![(DurationMs, Ascending), (CreatedAt, Ascending)]]).collect()
 }
 
-fn filters(tool: &ToolId) -> Vec<InvocationFilter> {
-    let any = InvocationFilter::default;
+fn filters(tool: &ToolId) -> Vec<RunFilter> {
+    let any = RunFilter::default;
     let host = Effect { kind: EffectKind::Host, name: "example.org".into() };
     let other = Effect { kind: EffectKind::Host, name: "other.org".into() };
     vec![
         any(),
-        InvocationFilter { states: RunStates::All, ..any() },
-        InvocationFilter { tools: vec![ToolSelection { tool: tool.clone(), versions: None }], ..any() },
-        InvocationFilter { user_ids: vec!["ann".into()], ..any() },
-        InvocationFilter { origins: vec![Origin::Direct], ..any() },
-        InvocationFilter { conversation_ids: vec!["c1".into()], ..any() },
-        InvocationFilter { succeeded: Some(false), ..any() },
-        InvocationFilter { effects: vec![host.clone()], ..any() },
-        InvocationFilter { effects: vec![host, other], ..any() },
+        RunFilter { states: RunStates::All, ..any() },
+        RunFilter { tools: vec![ToolSelection { tool: tool.clone(), versions: None }], ..any() },
+        RunFilter { user_ids: vec!["ann".into()], ..any() },
+        RunFilter { origins: vec![Origin::Direct], ..any() },
+        RunFilter { conversation_ids: vec!["c1".into()], ..any() },
+        RunFilter { succeeded: Some(false), ..any() },
+        RunFilter { effects: vec![host.clone()], ..any() },
+        RunFilter { effects: vec![host, other], ..any() },
     ]
 }
 
 /// Reads the runs of all pages. `read` reads one.
-async fn pages(read: &mut impl AsyncFnMut(Page) -> Slice<InvocationId>) -> Vec<InvocationId> {
+async fn pages(read: &mut impl AsyncFnMut(Page) -> Slice<RunId>) -> Vec<RunId> {
     let (mut seen, mut page) = (Vec::new(), Page::first(PAGE));
     loop {
         let slice = read(page).await;
@@ -117,7 +117,7 @@ async fn pages(read: &mut impl AsyncFnMut(Page) -> Slice<InvocationId>) -> Vec<I
 }
 
 /// Compares the pages with the runs that were there before them. Another task inserts runs meanwhile.
-async fn check(case: &str, source: &Arc<Source>, mut read: impl AsyncFnMut(Page) -> Slice<InvocationId>) {
+async fn check(case: &str, source: &Arc<Source>, mut read: impl AsyncFnMut(Page) -> Slice<RunId>) {
     let before = read(Page::first(100_000)).await.items;
     let inserting = tokio::spawn({
         let source = source.clone();
@@ -131,7 +131,7 @@ async fn check(case: &str, source: &Arc<Source>, mut read: impl AsyncFnMut(Page)
     assert!(missing.is_empty(), "{case}: {missing:?} are missing of {}", before.len());
 }
 
-async fn list(store: &Store, of: &Principal, filter: &InvocationFilter, page: Page) -> Slice<InvocationId> {
+async fn list(store: &Store, of: &Principal, filter: &RunFilter, page: Page) -> Slice<RunId> {
     let slice = store.history().list_invocations(&of.organization, filter, page).await.unwrap();
     slice.map(|record| record.start.id)
 }
@@ -145,12 +145,12 @@ async fn pages_miss_and_repeat_nothing_while_runs_are_inserted() {
     let (store, acme) = (&source.world.store, &source.acme);
     for filter in filters(&source.tool) {
         // A run that ends moves in these orders, from the place of those that go on to its own.
-        let moves = |sort: &[(InvocationSort, Direction)]| {
-            let changes = |key| matches!(key, InvocationSort::DurationMs | InvocationSort::Succeeded);
+        let moves = |sort: &[(RunSort, Direction)]| {
+            let changes = |key| matches!(key, RunSort::DurationMs | RunSort::Succeeded);
             filter.states == RunStates::All && sort.iter().any(|(key, _)| changes(*key))
         };
         for sort in orders().into_iter().filter(|sort| !moves(sort)) {
-            let filter = InvocationFilter { sort, ..filter.clone() };
+            let filter = RunFilter { sort, ..filter.clone() };
             check(&format!("{filter:?}"), &source, async |page| list(store, acme, &filter, page).await).await;
         }
     }

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use registry::{
-    Artifacts, Clock, Config, Digest, ErrorKind, InvocationId, OrganizationId, Principal, RecordEvent, Recordings,
-    StoredBody, TapeBody, Timestamp, UnsealedTape,
+    Artifacts, Clock, Config, Digest, ErrorKind, OrganizationId, Principal, RecordEvent, Recordings, RunId, StoredBody,
+    TapeBody, Timestamp, UnsealedTape,
 };
 
 use crate::artifacts::in_bucket;
@@ -55,11 +55,11 @@ impl Place {
     }
 
     /// Records a run whose tape has some bodies.
-    async fn record(&self, bodies: &[&TapeBody]) -> InvocationId {
+    async fn record(&self, bodies: &[&TapeBody]) -> RunId {
         self.record_at(bodies, self.world.clock.now()).await
     }
 
-    async fn record_at(&self, bodies: &[&TapeBody], at: Timestamp) -> InvocationId {
+    async fn record_at(&self, bodies: &[&TapeBody], at: Timestamp) -> RunId {
         let run = started(&Clock::fixed(at), &self.acme);
         self.world.store.history().record(&starts(vec![run.clone()])).await.unwrap();
         let tape = UnsealedTape::new(b"a tape".to_vec(), bodies.iter().map(|body| (*body).clone()).collect());

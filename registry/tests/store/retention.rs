@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use registry::{
-    AgentProtocol, CallVia, Error, HeldRuns, Hold, HoldReason, HttpUse, InvocationFilter, InvocationId, InvokeStep,
-    Ledger, NativeToolName, Page, Principal, RunStart, SearchQuery, SearchText, TapeBody, Timestamp, UnsealedTape,
+    AgentProtocol, CallVia, Error, HeldRuns, Hold, HoldReason, HttpUse, InvokeStep, Ledger, NativeToolName, Page,
+    Principal, RunFilter, RunId, RunStart, SearchQuery, SearchText, TapeBody, Timestamp, UnsealedTape,
 };
 
 use crate::database::{self, number};
@@ -40,15 +40,15 @@ async fn run(world: &World, principal: &Principal, output: &str) -> RunStart {
     run
 }
 
-async fn listed(world: &World, principal: &Principal) -> Vec<InvocationId> {
-    let (organization, filter) = (&principal.organization, InvocationFilter::default());
+async fn listed(world: &World, principal: &Principal) -> Vec<RunId> {
+    let (organization, filter) = (&principal.organization, RunFilter::default());
     let slice = world.store.history().list_invocations(organization, &filter, Page::first(100)).await.unwrap();
     slice.items.into_iter().map(|record| record.start.id).collect()
 }
 
 async fn found(world: &World, principal: &Principal, text: &str) -> usize {
     let text = SearchText::parse(text).unwrap();
-    let query = SearchQuery { text, fields: Vec::new(), filter: InvocationFilter::default() };
+    let query = SearchQuery { text, fields: Vec::new(), filter: RunFilter::default() };
     world
         .store
         .history()

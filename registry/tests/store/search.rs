@@ -4,16 +4,13 @@ use std::collections::BTreeMap;
 
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
-use registry::{InvocationFilter, InvocationId, Page, Principal, RecordedInput, SearchField, SearchQuery, SearchText};
+use registry::{Page, Principal, RecordedInput, RunFilter, RunId, SearchField, SearchQuery, SearchText};
 
 use crate::fixtures::{World, ends, finished, started, starts, succeeded};
 
-async fn found(world: &World, principal: &Principal, text: &str, fields: &[SearchField]) -> Vec<InvocationId> {
-    let query = SearchQuery {
-        text: SearchText::parse(text).unwrap(),
-        fields: fields.to_vec(),
-        filter: InvocationFilter::default(),
-    };
+async fn found(world: &World, principal: &Principal, text: &str, fields: &[SearchField]) -> Vec<RunId> {
+    let query =
+        SearchQuery { text: SearchText::parse(text).unwrap(), fields: fields.to_vec(), filter: RunFilter::default() };
     let page = Page::first(100);
     let records = world.store.history().search_invocations(&principal.organization, &query, page).await.unwrap();
     records.items.into_iter().map(|record| record.start.id).collect()
@@ -87,7 +84,7 @@ async fn prefixes_and_words_without_spaces_between_them_are_found() {
 }
 
 /// Records a run with an input.
-async fn asked(world: &World, principal: &Principal, input: serde_json::Value) -> InvocationId {
+async fn asked(world: &World, principal: &Principal, input: serde_json::Value) -> RunId {
     let mut record = started(&world.clock, principal);
     let serde_json::Value::Object(parameters) = input else { panic!("an object") };
     record.input = RecordedInput::redacting(parameters, BTreeMap::new(), &[]);
@@ -123,11 +120,8 @@ async fn searches_have_pages() {
         runs.insert(0, world.answered(&acme, &format!("needle {number}")).await);
         world.answered(&acme, "hay").await;
     }
-    let query = SearchQuery {
-        text: SearchText::parse("needle").unwrap(),
-        fields: Vec::new(),
-        filter: InvocationFilter::default(),
-    };
+    let query =
+        SearchQuery { text: SearchText::parse("needle").unwrap(), fields: Vec::new(), filter: RunFilter::default() };
     let (mut seen, mut page) = (Vec::new(), Page::first(2));
     loop {
         let found = world.store.history().search_invocations(&acme.organization, &query, page).await.unwrap();
@@ -156,12 +150,9 @@ async fn searches_apply_filters() {
     let acme = world.organization("acme").await;
     let answered = world.answered(&acme, "needle").await;
     world.failed(&acme, "needle", "needle", &[]).await;
-    let query = SearchQuery {
-        text: SearchText::parse("needle").unwrap(),
-        fields: Vec::new(),
-        filter: InvocationFilter::default(),
-    };
-    let filter = InvocationFilter { succeeded: Some(true), ..InvocationFilter::default() };
+    let query =
+        SearchQuery { text: SearchText::parse("needle").unwrap(), fields: Vec::new(), filter: RunFilter::default() };
+    let filter = RunFilter { succeeded: Some(true), ..RunFilter::default() };
     let query = SearchQuery { filter, ..query };
     let records = world.store.history().search_invocations(&acme.organization, &query, Page::first(10)).await.unwrap();
     assert_eq!(records.items.into_iter().map(|record| record.start.id).collect::<Vec<_>>(), [answered]);

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use fastrand::Rng;
 use registry::{
-    AgentCall, AgentId, AgentProtocol, ClientName, Effect, EffectKind, Granted, HttpUse, InvocationFilter,
-    InvocationId, InvocationSource, InvokeStep, Ledger, NativeToolName, Outcome, Page, Principal, RevisionNumber,
-    RunStart, SearchQuery, SearchText, Timestamp, ToolId, ToolSelection, Used,
+    AgentCall, AgentId, AgentProtocol, ClientName, Effect, EffectKind, Granted, HttpUse, InvocationSource, InvokeStep,
+    Ledger, NativeToolName, Outcome, Page, Principal, RevisionNumber, RunFilter, RunId, RunStart, SearchQuery,
+    SearchText, Timestamp, ToolId, ToolSelection, Used,
 };
 
 use crate::fixtures::{World, ends, finished, started, starts, succeeded};
@@ -74,9 +74,9 @@ impl Drawn<'_> {
         }
     }
 
-    fn filter(&mut self) -> InvocationFilter {
+    fn filter(&mut self) -> RunFilter {
         let (tools, agents) = (self.tools.clone(), self.agents.clone());
-        let mut filter = InvocationFilter::default();
+        let mut filter = RunFilter::default();
         for _ in 0..self.rng.usize(..3) {
             filter.tools.push(ToolSelection { tool: self.one(&tools), versions: None });
         }
@@ -116,7 +116,7 @@ fn failure(message: &str) -> Outcome {
     }
 }
 
-async fn found(world: &World, principal: &Principal, filter: &InvocationFilter) -> BTreeSet<InvocationId> {
+async fn found(world: &World, principal: &Principal, filter: &RunFilter) -> BTreeSet<RunId> {
     let text = SearchText::parse("needle").unwrap();
     let query = SearchQuery { text, fields: Vec::new(), filter: filter.clone() };
     let slice =
@@ -125,7 +125,7 @@ async fn found(world: &World, principal: &Principal, filter: &InvocationFilter) 
 }
 
 /// Searches with filters, and returns how many runs they found.
-async fn compare(world: &World, drawn: &mut Drawn<'_>, filters: &[InvocationFilter]) -> usize {
+async fn compare(world: &World, drawn: &mut Drawn<'_>, filters: &[RunFilter]) -> usize {
     let mut all = 0;
     for filter in filters {
         let page = Page::first(100);
@@ -152,7 +152,7 @@ async fn searches_with_filters_find_what_lists_with_them_have() {
     let mut filters: Vec<_> = (0..250).map(|_| drawn.filter()).collect();
     // More alternatives than a search has facets for.
     let users = (0..40).map(|number| format!("user {number}")).chain([USERS[2].to_owned()]);
-    filters.push(InvocationFilter { user_ids: users.collect(), ..InvocationFilter::default() });
+    filters.push(RunFilter { user_ids: users.collect(), ..RunFilter::default() });
     let all = compare(&world, &mut drawn, &filters).await;
     assert!(all > 500, "only {all} runs were found");
 }

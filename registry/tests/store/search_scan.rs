@@ -5,9 +5,7 @@ use std::collections::BTreeMap;
 use icu_normalizer::{ComposingNormalizerBorrowed, DecomposingNormalizerBorrowed};
 use proptest::prelude::*;
 use proptest::test_runner::{Config as Cases, TestCaseError, TestRunner};
-use registry::{
-    InvocationFilter, InvocationId, Outcome, Page, Principal, RecordedInput, SearchField, SearchQuery, SearchText,
-};
+use registry::{Outcome, Page, Principal, RecordedInput, RunFilter, RunId, SearchField, SearchQuery, SearchText};
 
 use crate::fixtures::{World, ends, finished, started, starts, succeeded};
 use crate::search_texts::{DOCUMENTS, QUERIES, long_documents};
@@ -39,7 +37,7 @@ pub enum Document {
 
 /// A recorded run with the words of its fields.
 struct Scanned {
-    id: InvocationId,
+    id: RunId,
     fields: BTreeMap<&'static str, Vec<String>>,
 }
 
@@ -188,7 +186,7 @@ async fn record(world: &World, principal: &Principal, documents: &[Document]) ->
 }
 
 /// Returns the runs that a search finds, page by page, in no order.
-async fn found(world: &World, principal: &Principal, query: &SearchQuery) -> Vec<InvocationId> {
+async fn found(world: &World, principal: &Principal, query: &SearchQuery) -> Vec<RunId> {
     let (mut found, mut page) = (Vec::new(), Page::first(100));
     loop {
         let slice = world.store.history().search_invocations(&principal.organization, query, page).await.unwrap();
@@ -205,7 +203,7 @@ async fn compare(world: &World, principal: &Principal, runs: &[Scanned], text: &
     let mut hits = 0;
     let Ok(parsed) = SearchText::parse(text) else { return Ok(0) };
     for fields in FIELDS {
-        let query = SearchQuery { text: parsed.clone(), fields: fields.to_vec(), filter: InvocationFilter::default() };
+        let query = SearchQuery { text: parsed.clone(), fields: fields.to_vec(), filter: RunFilter::default() };
         let mut expected: Vec<_> =
             runs.iter().filter(|run| has_all(run, text, fields)).map(|run| run.id.clone()).collect();
         expected.sort();

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use registry::{
-    BumpKind, Clock, Digest, InvocationId, KeptTape, NewTape, Principal, RunStart, TapeBody, Timestamp, UnsealedTape,
+    BumpKind, Clock, Digest, KeptTape, NewTape, Principal, RunId, RunStart, TapeBody, Timestamp, UnsealedTape,
 };
 
 use crate::database;
@@ -17,11 +17,11 @@ fn body(byte: u8) -> TapeBody {
 }
 
 /// Records a run with a tape that ended at a given time.
-async fn record_taped_run(world: &World, principal: &Principal, at: Timestamp, bodies: Vec<TapeBody>) -> InvocationId {
+async fn record_taped_run(world: &World, principal: &Principal, at: Timestamp, bodies: Vec<TapeBody>) -> RunId {
     record_with_tape(world, started(&Clock::fixed(at), principal), bodies).await
 }
 
-async fn record_with_tape(world: &World, started: RunStart, bodies: Vec<TapeBody>) -> InvocationId {
+async fn record_with_tape(world: &World, started: RunStart, bodies: Vec<TapeBody>) -> RunId {
     world.store.history().record(&starts(vec![started.clone()])).await.unwrap();
     let tape = UnsealedTape::new(PLAIN.to_vec(), bodies);
     let tape = world.recordings().seal(&started.organization, &started.id, tape).await.unwrap();
@@ -76,7 +76,7 @@ async fn the_last_runs_of_a_version_with_tapes_are_listed() {
 async fn a_body_with_a_wrong_digest_is_refused() {
     let world = World::new().await;
     let acme = world.organization("acme").await;
-    let run = InvocationId::new(&Clock::system());
+    let run = RunId::new(&Clock::system());
     let forged = TapeBody { digest: body(1).digest, bytes: b"forged".to_vec() };
     let sealed =
         world.recordings().seal(&acme.organization, &run, UnsealedTape::new(PLAIN.to_vec(), vec![forged])).await;

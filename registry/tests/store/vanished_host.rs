@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use registry::{Config, DatabaseLocation, ErrorKind, InvocationId, Principal, SecretValue};
+use registry::{Config, DatabaseLocation, ErrorKind, Principal, RunId, SecretValue};
 use tempfile::TempDir;
 use tokio::time::timeout;
 
@@ -19,7 +19,7 @@ struct Behind {
     relay: Relay,
     world: World,
     acme: Principal,
-    before: InvocationId,
+    before: RunId,
     _cluster: Cluster,
 }
 

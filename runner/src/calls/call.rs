@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use registry::{
-    ApiName, Callable, Constraint, ContentBlock, Digest, EnvvarName, HumanIntervention, InvocationId, OperationId,
-    RawJson, SecretValue, ToolId, TreeUse, Trust, UserVariables, Variables, Version, VersionSettings,
+    ApiName, Callable, Constraint, ContentBlock, Digest, EnvvarName, HumanIntervention, OperationId, RawJson, RunId,
+    SecretValue, ToolId, TreeUse, Trust, UserVariables, Variables, Version, VersionSettings,
 };
 use serde::Serialize;
 use serde_json::Value;
@@ -45,7 +45,7 @@ pub struct Call {
     pub depth: Depth,
     pub origin: CallOrigin,
     /// The id of the run of a call with one input; `None` for new ids.
-    pub run_id: Option<InvocationId>,
+    pub run_id: Option<RunId>,
     /// The operation to which the runs are recorded.
     pub operation: Option<OperationId>,
     /// Cancels the runs when the client goes away.
@@ -230,7 +230,7 @@ impl Input {
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunResult {
-    pub invocation_id: InvocationId,
+    pub invocation_id: RunId,
     pub outcome: Outcome,
     pub duration_ms: u64,
     pub persisted: bool,
@@ -248,7 +248,7 @@ pub struct RunResult {
 /// A tool's report of its progress.
 #[derive(Debug, Clone)]
 pub struct StatusEvent {
-    pub invocation_id: InvocationId,
+    pub invocation_id: RunId,
     /// Position among the call's inputs, from zero.
     pub input_index: usize,
     pub message: String,
@@ -260,7 +260,7 @@ pub struct StatusEvent {
 /// A log message of a tool.
 #[derive(Debug, Clone)]
 pub struct LogEvent {
-    pub invocation_id: InvocationId,
+    pub invocation_id: RunId,
     /// Position among the call's inputs, from zero.
     pub input_index: usize,
     pub level: LogLevel,

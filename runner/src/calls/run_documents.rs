@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use registry::{InvocationId, OrganizationId, Variables};
+use registry::{OrganizationId, RunId, Variables};
 use serde::Serialize;
 
 use crate::calls::call::Input;
@@ -38,7 +38,7 @@ pub fn write_user_variables(input: &Input) -> String {
 pub struct Metadata<'a> {
     /// Time at which the run is stopped, in milliseconds since 1970.
     pub deadline_ms: i64,
-    pub invocation_id: &'a InvocationId,
+    pub invocation_id: &'a RunId,
     pub invocation_mode: &'static str,
     pub organization: &'a OrganizationId,
     pub tool_id: &'a str,

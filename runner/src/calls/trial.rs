@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 use registry::{
-    Admission, Clock, InvocationId, InvocationMode, OrganizationId, SecretValue, Timestamp, Variables, VersionSettings,
+    Admission, Clock, InvocationMode, OrganizationId, RunId, SecretValue, Timestamp, Variables, VersionSettings,
 };
 use serde_json::Value;
 
@@ -209,7 +209,7 @@ impl TrialRunner {
         let metadata = Metadata {
             organization,
             invocation_mode: mode.as_str(),
-            invocation_id: &InvocationId::new(&self.services.clock),
+            invocation_id: &RunId::new(&self.services.clock),
             tool_id: "",
             tool_name,
             version: UNPUBLISHED.to_string(),

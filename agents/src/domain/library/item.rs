@@ -1,7 +1,7 @@
 //! The Library: what users and their agents keep, in seven families of items.
 
 use registry::{
-    AccountId, AgentId, CallerName, Correction, InvalidValue, InvocationId, LibraryItemId, OrganizationId, Timestamp,
+    AccountId, AgentId, CallerName, Correction, InvalidValue, LibraryItemId, OrganizationId, RunId, Timestamp,
     heap_bytes, named_values,
 };
 use serde_json::{Map, Value};
@@ -59,7 +59,7 @@ heap_bytes! {
 /// The origin of a revision of an item.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Provenance {
-    pub invocation: Option<InvocationId>,
+    pub invocation: Option<RunId>,
     pub agent: Option<AgentId>,
     pub workflow: Option<CallerName>,
     /// Whether the user wrote it, and not a model.

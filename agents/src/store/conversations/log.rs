@@ -4,7 +4,7 @@ use registry::statements::{
     FoundRecord, Listing, Query, Statement, begin_statement_of, fit_page, get, read_timestamp, read_unsigned,
     read_whole, to_signed,
 };
-use registry::{InteractionId, InvocationId, OrganizationId, Page, Record, Result, Slice, TurnId};
+use registry::{InteractionId, OrganizationId, Page, Record, Result, RunId, Slice, TurnId};
 
 use super::handle::Conversations;
 use crate::domain::conversations::{Conversation, RunStatus, RunStatusEnd};
@@ -58,7 +58,7 @@ impl Conversations {
         &self,
         organization: &OrganizationId,
         turn: &TurnId,
-        run: &InvocationId,
+        run: &RunId,
     ) -> Result<Option<RunStatus>> {
         let query = Query::new(STATUS).bind(organization.as_str()).bind(run.as_str()).bind(turn.as_str());
         let Some(row) = query.fetch_optional(self.store.readers()).await? else { return Ok(None) };

@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use agents::{AgentRunState, LibraryFamily, Urgency};
 use registry::{
-    AgentProtocol, Attestation, BegunOperation, BumpKind, Grants, HeldRuns, HoldReason, HttpUse, InvocationId,
-    InvocationMetadata, InvocationSource, Ledger, NewOperation, NewUser, NewUserVariable, OperationId, OperationKind,
-    OrganizationId, Principal, RecordEvent, RecordedAnswer, RoleName, RunStart, SecretValue, TapeBody, ToolId,
-    UnsealedTape, UserId, UserVariableName, Version,
+    AgentProtocol, Attestation, BegunOperation, BumpKind, Grants, HeldRuns, HoldReason, HttpUse, InvocationMetadata,
+    InvocationSource, Ledger, NewOperation, NewUser, NewUserVariable, OperationId, OperationKind, OrganizationId,
+    Principal, RecordEvent, RecordedAnswer, RoleName, RunId, RunStart, SecretValue, TapeBody, ToolId, UnsealedTape,
+    UserId, UserVariableName, Version,
 };
 
 use crate::agent_runs::{checkpoint, step};
@@ -75,7 +75,7 @@ async fn agents(world: &World, acme: &Principal, tool: &ToolId) {
         .unwrap();
     let gone = world.agent(acme, "gone").await;
     world.agent_store.agents().delete_agent(acme, &gone).await.unwrap();
-    let answered = InvocationId::new(&world.clock);
+    let answered = RunId::new(&world.clock);
     assert!(
         world
             .store

@@ -3,27 +3,27 @@
 use std::time::Duration;
 
 use registry::{
-    Artifacts, Direction, Effect, EffectKind, InvocationFilter, InvocationId, InvocationSort, Page, Record, Recordings,
-    RunStates, SearchField, SearchQuery, SearchText, Slice, Store, ToolFilter,
+    Artifacts, Direction, Effect, EffectKind, Page, Record, Recordings, RunFilter, RunId, RunSort, RunStates,
+    SearchField, SearchQuery, SearchText, Slice, Store, ToolFilter,
 };
 
 use super::Copy;
 use super::contents::RUNS;
 use crate::fixtures::{finished, started, starts, succeeded};
 
-fn filters() -> Vec<InvocationFilter> {
-    let sorted = |sort| InvocationFilter { sort: vec![(sort, Direction::Ascending)], ..InvocationFilter::default() };
+fn filters() -> Vec<RunFilter> {
+    let sorted = |sort| RunFilter { sort: vec![(sort, Direction::Ascending)], ..RunFilter::default() };
     let host = Effect { kind: EffectKind::Host, name: "host4.example.org".to_owned() };
     vec![
-        InvocationFilter::default(),
-        sorted(InvocationSort::DurationMs),
-        sorted(InvocationSort::Succeeded),
-        InvocationFilter { effects: vec![host], ..InvocationFilter::default() },
-        InvocationFilter {
+        RunFilter::default(),
+        sorted(RunSort::DurationMs),
+        sorted(RunSort::Succeeded),
+        RunFilter { effects: vec![host], ..RunFilter::default() },
+        RunFilter {
             conversation_ids: vec!["conversation 4".to_owned(), "conversation 5".to_owned()],
-            ..InvocationFilter::default()
+            ..RunFilter::default()
         },
-        InvocationFilter { states: RunStates::All, ..InvocationFilter::default() },
+        RunFilter { states: RunStates::All, ..RunFilter::default() },
     ]
 }
 
@@ -32,17 +32,17 @@ fn searches() -> Vec<SearchQuery> {
         .map(|(text, fields)| SearchQuery {
             text: SearchText::parse(text).unwrap(),
             fields: fields.to_vec(),
-            filter: InvocationFilter::default(),
+            filter: RunFilter::default(),
         })
         .to_vec()
 }
 
-fn ids(slice: Slice<Record>) -> (Vec<InvocationId>, Option<u64>) {
+fn ids(slice: Slice<Record>) -> (Vec<RunId>, Option<u64>) {
     (slice.items.into_iter().map(|record| record.start.id).collect(), slice.next)
 }
 
 /// Returns the page of every list and search that begins after a token of `tokens`, with its token.
-async fn pages(store: &Store, tokens: &[u64]) -> Vec<(Vec<InvocationId>, Option<u64>)> {
+async fn pages(store: &Store, tokens: &[u64]) -> Vec<(Vec<RunId>, Option<u64>)> {
     let acme = registry::OrganizationId::parse("acme").unwrap();
     let mut pages = Vec::new();
     let page = |index: usize| Page { limit: 7, token: tokens.get(index).copied().unwrap_or(0) };
@@ -77,7 +77,7 @@ async fn everything_is_read_as_before() {
     let (old, acme) = (copy.old_server().await, registry::OrganizationId::parse("acme").unwrap());
     copy.run().await.unwrap();
     let server = copy.server().await.unwrap();
-    let all = InvocationFilter { states: RunStates::All, ..InvocationFilter::default() };
+    let all = RunFilter { states: RunStates::All, ..RunFilter::default() };
     let everything = Page::first(1000);
     for store in [&old, &server] {
         let (runs, tools) = (
@@ -97,7 +97,7 @@ async fn everything_is_read_as_before() {
     };
     assert_eq!(of(&old).await, of(&server).await);
     let taped =
-        ids(server.history().list_invocations(&acme, &InvocationFilter::default(), Page::first(1000)).await.unwrap()).0;
+        ids(server.history().list_invocations(&acme, &RunFilter::default(), Page::first(1000)).await.unwrap()).0;
     let tapes_of = |store: &Store| Recordings::of(store, &Artifacts::open(&copy.world.data).unwrap());
     let mut whole = 0;
     for run in taped {
@@ -131,11 +131,8 @@ async fn later_rows_follow_the_copied_ones_and_open_runs_are_closed_at_the_first
     let (started, ended) = (rows("inv_started"), rows("inv_finished"));
     assert_eq!(copy.number("SELECT max(rowid) FROM inv_started").await, i64::try_from(started).unwrap() + 1);
     assert_eq!(copy.number("SELECT max(sequence) FROM inv_finished").await, i64::try_from(ended).unwrap() + 2);
-    let newest = server
-        .history()
-        .list_invocations(&acme.organization, &InvocationFilter::default(), Page::first(1))
-        .await
-        .unwrap();
+    let newest =
+        server.history().list_invocations(&acme.organization, &RunFilter::default(), Page::first(1)).await.unwrap();
     assert_eq!(newest.items[0].start.id, run.id);
     server.tools().create_tool(&acme, crate::fixtures::new_tool("another")).await.unwrap();
 }

@@ -6,7 +6,7 @@ use api_kit::extract::InPath;
 use api_kit::openapi::OperationDoc;
 use axum::extract::State;
 use axum::http::StatusCode;
-use registry::{InvocationId, Store};
+use registry::{RunId, Store};
 use runner::Invoker;
 
 use crate::sections;
@@ -25,7 +25,7 @@ pub(crate) async fn handle(
     State(invoker): State<Invoker>,
     State(store): State<Store>,
     Caller(principal): Caller,
-    InPath(run): InPath<InvocationId>,
+    InPath(run): InPath<RunId>,
 ) -> Result<StatusCode, Error> {
     if invoker.cancel(&principal, &run) || store.operations().request_cancellation(&principal, &run).await? {
         return Ok(StatusCode::NO_CONTENT);

@@ -4,7 +4,7 @@ use api_kit::error::Error;
 use api_kit::extract::{OneOf, PathParameter as _, QueryParameters, Text};
 use api_kit::text_types::{FOREIGN_ID, TIME};
 use registry::{
-    Constraint, Effect, EffectKind, HostPattern, InvocationFilter, Origin, RunStates, SourceType, ToolId, ToolSelection,
+    Constraint, Effect, EffectKind, HostPattern, Origin, RunFilter, RunStates, SourceType, ToolId, ToolSelection,
 };
 use serde_json::json;
 
@@ -64,9 +64,9 @@ enum RunState {
 }
 
 /// Reads all filters except versions, order and page.
-pub(super) fn read(query: &mut QueryParameters) -> InvocationFilter {
+pub(super) fn read(query: &mut QueryParameters) -> RunFilter {
     let tools = query.read_distinct("tool_id", "Only runs of these tools.", &ToolId::decoder());
-    InvocationFilter {
+    RunFilter {
         tools: tools.into_iter().map(|tool| ToolSelection { tool, versions: None }).collect(),
         source_types: query.read_distinct("invocation_source_type", "Only runs of these sources.", &SOURCE_TYPE),
         origins: query.read_distinct("origin", ORIGIN_DESCRIPTION, &ORIGIN),
@@ -85,7 +85,7 @@ pub(super) fn read(query: &mut QueryParameters) -> InvocationFilter {
             "Only runs whose output belongs to the log of their conversation, or only other runs.",
         ),
         effects: [read_effects(query), call_effects::read(query)].concat(),
-        ..InvocationFilter::default()
+        ..RunFilter::default()
     }
 }
 
@@ -107,7 +107,7 @@ fn read_effects(query: &mut QueryParameters) -> Vec<Effect> {
 }
 
 /// Adds the constraints to the tools, by position. There must be as many as tools, or none.
-pub(super) fn pair_versions(filter: &mut InvocationFilter, versions: Vec<Constraint>) -> Result<(), Error> {
+pub(super) fn pair_versions(filter: &mut RunFilter, versions: Vec<Constraint>) -> Result<(), Error> {
     if versions.is_empty() {
         return Ok(());
     }

@@ -6,7 +6,7 @@ use api_kit::extract::{FromQuery, Query, QueryParameters};
 use api_kit::openapi::OperationDoc;
 use api_kit::text_types::CONSTRAINT;
 use axum::extract::State;
-use registry::{Constraint, InvocationFilter, InvocationSort, Page, Store};
+use registry::{Constraint, Page, RunFilter, RunSort, Store};
 use serde_json::json;
 
 use super::{filter, page};
@@ -15,15 +15,15 @@ use crate::sections;
 use crate::wire::{InvocationList, run_example};
 use crate::work::FinalResponse;
 
-const SORT_BY: SortKey<InvocationSort> = SortKey(&[
-    ("created_at", InvocationSort::CreatedAt),
-    ("duration_ms", InvocationSort::DurationMs),
-    ("invocation_status.succeeded", InvocationSort::Succeeded),
-    ("tool_id", InvocationSort::ToolId),
-    ("version.major", InvocationSort::Major),
-    ("version.minor", InvocationSort::Minor),
-    ("version.patch", InvocationSort::Patch),
-    ("invocation_source.type", InvocationSort::SourceType),
+const SORT_BY: SortKey<RunSort> = SortKey(&[
+    ("created_at", RunSort::CreatedAt),
+    ("duration_ms", RunSort::DurationMs),
+    ("invocation_status.succeeded", RunSort::Succeeded),
+    ("tool_id", RunSort::ToolId),
+    ("version.major", RunSort::Major),
+    ("version.minor", RunSort::Minor),
+    ("version.patch", RunSort::Patch),
+    ("invocation_source.type", RunSort::SourceType),
 ]);
 
 const SORT_DESCRIPTION: &str = "`-duration_ms`, `+created_at` and so on; the first key takes precedence.";
@@ -32,7 +32,7 @@ const VERSION_DESCRIPTION: &str = "A PEP 440 constraint for the tool at the same
     many constraints as tools, or none.";
 
 pub(crate) struct Request {
-    filter: InvocationFilter,
+    filter: RunFilter,
     versions: Vec<Constraint>,
     page: Page,
 }

@@ -14,7 +14,7 @@ use api_kit::text_types::{BRANCH_NAME, CONSTRAINT, PROJECT_PATH};
 use axum::extract::State;
 use axum::response;
 use builder::{Builder, ReplayedBranch};
-use registry::{InvocationId, Permission, Principal, ProjectPath, Record, Store};
+use registry::{Permission, Principal, ProjectPath, Record, RunId, Store};
 use runner::{Invoker, Replay, ReplayTarget};
 use serde_json::{Value, json};
 
@@ -42,7 +42,7 @@ pub(crate) async fn handle(
     State(builder): State<Builder>,
     State(invoker): State<Invoker>,
     Caller(principal): Caller,
-    InPath(invocation): InPath<InvocationId>,
+    InPath(invocation): InPath<RunId>,
     reply: Reply,
     Body(code): Body<ReplayToolInvocation>,
 ) -> Result<response::Response, Error> {

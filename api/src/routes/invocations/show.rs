@@ -6,7 +6,7 @@ use api_kit::extract::InPath;
 use api_kit::openapi::OperationDoc;
 use axum::Json;
 use axum::extract::State;
-use registry::{InvocationId, Store};
+use registry::{RunId, Store};
 use serde_json::{Value, json};
 
 use crate::sections;
@@ -47,7 +47,7 @@ fn example() -> Value {
 pub(crate) async fn handle(
     State(store): State<Store>,
     Caller(principal): Caller,
-    InPath(invocation): InPath<InvocationId>,
+    InPath(invocation): InPath<RunId>,
 ) -> Result<Json<AccountedToolInvocation>, Error> {
     let found = store.history().get_invocation(&principal.organization, &invocation).await?;
     Ok(Json(found.ok_or(Error::NotFound)?.into()))

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use dashmap::DashMap;
-use registry::{InvocationId, OrganizationId, UserId};
+use registry::{OrganizationId, RunId, UserId};
 use tokio::sync::oneshot;
 
 /// The runs that can be cancelled.
 #[derive(Clone, Default)]
-pub(super) struct CancellableRuns(Arc<DashMap<InvocationId, Cancellable>>);
+pub(super) struct CancellableRuns(Arc<DashMap<RunId, Cancellable>>);
 
 struct Cancellable {
     organization: OrganizationId,
@@ -19,19 +19,19 @@ struct Cancellable {
 /// A run that can be cancelled until this is dropped.
 pub(super) struct Cancellation {
     runs: CancellableRuns,
-    run: InvocationId,
+    run: RunId,
     requested: oneshot::Receiver<UserId>,
 }
 
 impl CancellableRuns {
-    pub fn register(&self, run: &InvocationId, organization: &OrganizationId) -> Cancellation {
+    pub fn register(&self, run: &RunId, organization: &OrganizationId) -> Cancellation {
         let (cancel, requested) = oneshot::channel();
         self.0.insert(run.clone(), Cancellable { organization: organization.clone(), cancel });
         Cancellation { runs: self.clone(), run: run.clone(), requested }
     }
 
     /// Cancels a run of an organisation for a user. Returns `false` when no such run is in progress.
-    pub fn cancel(&self, organization: &OrganizationId, run: &InvocationId, by: &UserId) -> bool {
+    pub fn cancel(&self, organization: &OrganizationId, run: &RunId, by: &UserId) -> bool {
         let found = self.0.remove_if(run, |_, found| found.organization == *organization);
         found.is_some_and(|(_, found)| found.cancel.send(by.clone()).is_ok())
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use futures_util::FutureExt;
 use parking_lot::Mutex;
-use registry::{InvocationId, NewAnswers, UserId};
+use registry::{NewAnswers, RunId, UserId};
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout};
@@ -46,7 +46,7 @@ pub(super) struct ExecutedRun {
 /// Redacts the events of one run, keeps its status events for the record and sends all events to the listener.
 struct EventRelay {
     index: usize,
-    id: InvocationId,
+    id: RunId,
     redactors: Redactors,
     kept: Arc<Mutex<Vec<Value>>>,
     listener: EventSender,
@@ -195,7 +195,7 @@ impl Run<'_> {
     fn build_execution(
         &self,
         resolved: &Resolved,
-        id: &InvocationId,
+        id: &RunId,
         documents: InputDocuments,
     ) -> Result<Box<Execution>, Error> {
         let InputDocuments { mode, tool_input, user_variables, .. } = documents;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use registry::{
-    Artifacts, Clock, Digest, InvocationId, Principal, Recordings, RequestedCancellation, Store, ToolId, ToolName,
+    Artifacts, Clock, Digest, Principal, Recordings, RequestedCancellation, RunId, Store, ToolId, ToolName,
 };
 use tokio::sync::watch;
 
@@ -168,7 +168,7 @@ impl Invoker {
     /// Cancels a run of the principal's organisation: it fails as `cancelled`. Returns `false` when no such run is in
     /// progress on this server.
     #[must_use]
-    pub fn cancel(&self, principal: &Principal, run: &InvocationId) -> bool {
+    pub fn cancel(&self, principal: &Principal, run: &RunId) -> bool {
         self.services.cancellable.cancel(&principal.organization, run, &principal.user())
     }
 

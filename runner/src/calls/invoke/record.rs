@@ -2,8 +2,7 @@
 //! result. Some refused calls have a record, too.
 
 use registry::{
-    ContentBlock, FinishedRun, InvocationId, Ledger, NewAnswers, NewTape, RawJson, RecordEvent, RefusedRun, RunEnd,
-    RunStart,
+    ContentBlock, FinishedRun, Ledger, NewAnswers, NewTape, RawJson, RecordEvent, RefusedRun, RunEnd, RunId, RunStart,
 };
 use serde_json::Value;
 
@@ -28,7 +27,7 @@ pub(super) struct RecordParts {
 }
 
 impl Run<'_> {
-    pub async fn record_start(&self, inputs: Vec<Input>) -> Result<Vec<(InvocationId, Cancellation)>, Error> {
+    pub async fn record_start(&self, inputs: Vec<Input>) -> Result<Vec<(RunId, Cancellation)>, Error> {
         let start = |input| start(self.services, self.call, Some(self.target), input);
         let runs: Vec<_> = inputs.into_iter().map(start).collect();
         // Registered first, so that a run that is seen as running can be cancelled.
@@ -69,7 +68,7 @@ impl Refused {
         services: &Services,
         mut call: Call,
         target: Option<&Target>,
-    ) -> Result<Vec<InvocationId>, Error> {
+    ) -> Result<Vec<RunId>, Error> {
         let refused = std::mem::take(&mut call.inputs).into_iter().map(|input| RefusedRun {
             start: start(services, &call, target, input),
             at: self.step,
@@ -91,7 +90,7 @@ fn start(services: &Services, call: &Call, target: Option<&Target>, input: Input
         input.input_parameters = RawJson::clone(&parent.recorded_arguments);
     }
     RunStart {
-        id: call.run_id.clone().unwrap_or_else(|| InvocationId::new(&services.clock)),
+        id: call.run_id.clone().unwrap_or_else(|| RunId::new(&services.clock)),
         organization: caller.principal.organization.clone(),
         tool: target.and_then(Target::tool_id).cloned(),
         tool_version: target.and_then(Target::version),

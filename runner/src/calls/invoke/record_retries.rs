@@ -6,7 +6,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use registry::{FinishedRun, InvocationId, RecordEvent, RunEnd, Store, Timestamp};
+use registry::{FinishedRun, RecordEvent, RunEnd, RunId, Store, Timestamp};
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, sleep};
 
@@ -89,7 +89,7 @@ impl RecordRetries {
         }
     }
 
-    fn close_later(&self, reduced: RecordEvent, id: InvocationId) {
+    fn close_later(&self, reduced: RecordEvent, id: RunId) {
         let Ok(permit) = self.retry_permits.clone().try_acquire_owned() else {
             tracing::error!(invocation = %id, "a record stays unfinished until the next start");
             return;
@@ -102,7 +102,7 @@ impl RecordRetries {
     }
 
     /// Retries until the record or the store is closed.
-    async fn close(&self, reduced: RecordEvent, id: InvocationId) {
+    async fn close(&self, reduced: RecordEvent, id: RunId) {
         loop {
             sleep(LATER).await;
             match self.store.history().record(&reduced).await {

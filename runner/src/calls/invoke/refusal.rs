@@ -1,6 +1,6 @@
 //! A call that a step refused.
 
-use registry::{InvocationId, InvokeStep};
+use registry::{InvokeStep, RunId};
 
 use crate::error::Error;
 
@@ -11,7 +11,7 @@ pub struct Refusal {
     pub step: InvokeStep,
     pub error: Error,
     /// The records of the refused inputs. Not every refused call has them.
-    pub records: Vec<InvocationId>,
+    pub records: Vec<RunId>,
 }
 
 /// A refusal that is not recorded yet.

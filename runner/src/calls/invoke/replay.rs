@@ -3,7 +3,7 @@
 //! The same version gives the same result, byte for byte, or the first difference is reported. Another version or a
 //! branch is answered from the tape as far as possible, and all differences are reported.
 
-use registry::{Cost, InvocationId, Principal, RawJson, RunEnd, RunStart, SecretValue, Trust, Variables};
+use registry::{Cost, Principal, RawJson, RunEnd, RunId, RunStart, SecretValue, Trust, Variables};
 use serde_json::Value;
 
 use super::invoker::Invoker;
@@ -31,7 +31,7 @@ const TIME_FACTOR: u64 = 2;
 /// A request to repeat a run.
 pub struct Replay {
     pub principal: Principal,
-    pub invocation: InvocationId,
+    pub invocation: RunId,
     pub target: ReplayTarget,
 }
 
@@ -98,7 +98,7 @@ impl Invoker {
         compare_results(executed, &prepared, recording)
     }
 
-    async fn read_recording(&self, principal: &Principal, run: &InvocationId) -> Result<Recording, Error> {
+    async fn read_recording(&self, principal: &Principal, run: &RunId) -> Result<Recording, Error> {
         let (store, organization) = (&self.services.store, &principal.organization);
         let record = store.history().get_invocation(organization, run).await?;
         let mut record = record.ok_or(registry::Error::NotFound { what: "invocation" })?;

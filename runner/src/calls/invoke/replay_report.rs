@@ -1,7 +1,7 @@
 //! Replays the last runs of a version with a candidate, before the candidate is published.
 
 use futures_util::{StreamExt, TryStreamExt, stream};
-use registry::{InvocationId, Principal, ToolVersion};
+use registry::{Principal, RunId, ToolVersion};
 
 use super::invoker::Invoker;
 use super::replay::{Replay, ReplayResult, ReplayTarget};
@@ -44,7 +44,7 @@ pub struct ReplayReport {
 /// A run that the candidate answers differently.
 #[derive(Debug)]
 pub struct DifferingRun {
-    pub invocation: InvocationId,
+    pub invocation: RunId,
     /// The reason why the candidate does not accept the run's input, if it does not.
     pub refusal: Option<String>,
     pub differences: Vec<Difference>,
@@ -69,7 +69,7 @@ impl Invoker {
         candidate: &Candidate,
     ) -> Result<ReplayReport, Error> {
         let runs = self.services.store.history().taped_runs(last.version, last.runs_max).await?;
-        let one = |invocation: InvocationId| async move {
+        let one = |invocation: RunId| async move {
             let replay = self.replay_one(principal, &invocation, candidate).await?;
             Ok::<_, Error>((invocation, replay))
         };
@@ -81,7 +81,7 @@ impl Invoker {
     async fn replay_one(
         &self,
         principal: &Principal,
-        invocation: &InvocationId,
+        invocation: &RunId,
         candidate: &Candidate,
     ) -> Result<RunReplay, Error> {
         let target = ReplayTarget::Candidate(Box::new(candidate.clone()));
@@ -119,7 +119,7 @@ fn fails_alike(one: &Outcome, other: &Outcome) -> bool {
 }
 
 impl ReplayReport {
-    fn with(mut self, invocation: InvocationId, replay: RunReplay) -> Self {
+    fn with(mut self, invocation: RunId, replay: RunReplay) -> Self {
         let (refusal, differences) = match replay {
             RunReplay::Skipped => {
                 self.skipped += 1;

@@ -1,6 +1,6 @@
 //! The runs of one call that was admitted. Each step of a run is in a file of its own.
 
-use registry::{Admitted, InvocationId};
+use registry::{Admitted, RunId};
 
 use super::call_taker::CallTaker;
 use super::cancellation::Cancellation;
@@ -28,7 +28,7 @@ pub(super) struct Run<'a> {
 /// One input whose record has started.
 pub(super) struct PendingRun {
     pub index: usize,
-    pub id: InvocationId,
+    pub id: RunId,
     pub documents: InputDocuments,
     pub cancellation: Cancellation,
 }

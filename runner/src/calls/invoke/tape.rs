@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use registry::{Digest, InvocationId, KeptTape, NewTape, OrganizationId, Recordings, TapeBody, UnsealedTape};
+use registry::{Digest, KeptTape, NewTape, OrganizationId, Recordings, RunId, TapeBody, UnsealedTape};
 use serde::{Deserialize, Serialize};
 
 use crate::calls::call::ResultPersistence;
@@ -42,7 +42,7 @@ pub(super) struct StoredTape {
 pub(super) struct TapeStore<'a> {
     pub recordings: &'a Recordings,
     pub organization: &'a OrganizationId,
-    pub run: &'a InvocationId,
+    pub run: &'a RunId,
 }
 
 impl TapeStore<'_> {

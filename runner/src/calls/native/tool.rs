@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
-use registry::{InvocationId, Permission, Principal};
+use registry::{Permission, Principal, RunId};
 use serde_json::{Map, Value};
 
 use super::effect::ToolEffect;
@@ -22,7 +22,7 @@ pub(super) type BoundHandler = Box<dyn Fn(NativeCall) -> BoxFuture<'static, Outc
 /// A call of a native tool. The arguments match its input schema.
 #[derive(Debug)]
 pub struct NativeCall {
-    pub run: InvocationId,
+    pub run: RunId,
     pub caller: ToolCaller,
     /// The URL of the server, before the paths of links to it.
     pub base_url: Arc<str>,

@@ -8,7 +8,7 @@ use sqlx::{Connection as _, PgConnection};
 use crate::config::Config;
 use crate::files::data_dir::DataDir;
 use crate::history::{
-    Effect, EffectKind, InvocationFilter, InvocationSort, Origin, RunStates, SearchQuery, SearchText, ToolSelection,
+    Effect, EffectKind, Origin, RunFilter, RunSort, RunStates, SearchQuery, SearchText, ToolSelection,
 };
 use crate::kit::account::OrganizationId;
 use crate::kit::clock::{Clock, Timestamp};
@@ -120,7 +120,7 @@ impl World {
     }
 
     /// The statement of the first part of a list.
-    async fn list(&self, filter: &InvocationFilter, last: Option<&Row>) -> Query {
+    async fn list(&self, filter: &RunFilter, last: Option<&Row>) -> Query {
         let mut listing = self.store.open_listing(&acme()).await.unwrap();
         let parts = ListPart::look_up_all(&mut listing, &acme(), filter).await.unwrap();
         let ListPart { filter, start, .. } = parts.first().expect("a part");
@@ -145,11 +145,8 @@ impl World {
     }
 
     fn search(&self, text: &str, window: &Window) -> Query {
-        let query = SearchQuery {
-            text: SearchText::parse(text).unwrap(),
-            fields: Vec::new(),
-            filter: InvocationFilter::default(),
-        };
+        let query =
+            SearchQuery { text: SearchText::parse(text).unwrap(), fields: Vec::new(), filter: RunFilter::default() };
         let found = build_text_search(&acme(), &query, Timestamp::from_milliseconds(0)).unwrap();
         let mut statement: Statement = search::begin_statement(&*self.store.0.database, &acme(), &found, window);
         statement.push(HAS_ENDED);
@@ -180,52 +177,44 @@ fn sorts(steps: &[String]) -> bool {
 #[tokio::test]
 async fn lists_are_read_from_the_expected_index() {
     let Some(world) = World::new().await else { return };
-    let any = InvocationFilter::default;
+    let any = RunFilter::default;
     let tool = |id: &str| ToolSelection { tool: ToolId::parse(id).unwrap(), versions: None };
     let (tool, other) = (tool("000000000000000000000007"), tool("000000000000000000000009"));
-    let failed = || InvocationFilter { succeeded: Some(false), ..any() };
+    let failed = || RunFilter { succeeded: Some(false), ..any() };
     let host = |name: &str| Effect { kind: EffectKind::Host, name: name.into() };
     let agent = Effect { kind: EffectKind::Agent, name: "a1".into() };
-    let by = |sort, direction| InvocationFilter { sort: vec![(sort, direction)], ..any() };
+    let by = |sort, direction| RunFilter { sort: vec![(sort, direction)], ..any() };
     let (by_age, by_duration) = ("inv_started_by_age", "inv_finished_by_duration");
     for (filter, index, is_sorted) in [
         (any(), by_age, false),
-        (InvocationFilter { states: RunStates::All, ..any() }, by_age, false),
-        (by(InvocationSort::CreatedAt, Ascending), by_age, false),
-        (by(InvocationSort::DurationMs, Descending), by_duration, false),
-        (by(InvocationSort::DurationMs, Ascending), by_duration, false),
-        (by(InvocationSort::ToolId, Ascending), "inv_started_by_group", false),
-        (by(InvocationSort::Patch, Descending), "inv_started_by_group", true),
-        (by(InvocationSort::SourceType, Ascending), "inv_started_by_group", true),
-        (by(InvocationSort::Succeeded, Ascending), "inv_effects_pkey", false),
-        (InvocationFilter { tools: vec![tool.clone()], ..any() }, "inv_started_by_tool", false),
-        (InvocationFilter { tools: vec![tool.clone(), other.clone()], ..any() }, "inv_started_by_group", true),
-        (
-            InvocationFilter { tools: vec![tool.clone()], ..by(InvocationSort::DurationMs, Ascending) },
-            by_duration,
-            false,
-        ),
+        (RunFilter { states: RunStates::All, ..any() }, by_age, false),
+        (by(RunSort::CreatedAt, Ascending), by_age, false),
+        (by(RunSort::DurationMs, Descending), by_duration, false),
+        (by(RunSort::DurationMs, Ascending), by_duration, false),
+        (by(RunSort::ToolId, Ascending), "inv_started_by_group", false),
+        (by(RunSort::Patch, Descending), "inv_started_by_group", true),
+        (by(RunSort::SourceType, Ascending), "inv_started_by_group", true),
+        (by(RunSort::Succeeded, Ascending), "inv_effects_pkey", false),
+        (RunFilter { tools: vec![tool.clone()], ..any() }, "inv_started_by_tool", false),
+        (RunFilter { tools: vec![tool.clone(), other.clone()], ..any() }, "inv_started_by_group", true),
+        (RunFilter { tools: vec![tool.clone()], ..by(RunSort::DurationMs, Ascending) }, by_duration, false),
         (failed(), "inv_effects_pkey", false),
-        (InvocationFilter { tools: vec![tool], ..failed() }, "inv_effects_pkey", false),
-        (InvocationFilter { user_ids: vec!["u7".into()], ..failed() }, "inv_effects_pkey", false),
-        (InvocationFilter { sort: vec![(InvocationSort::ToolId, Descending)], ..failed() }, "inv_effects_pkey", false),
-        (InvocationFilter { sort: vec![(InvocationSort::DurationMs, Descending)], ..failed() }, by_duration, false),
-        (InvocationFilter { user_ids: vec!["often".into()], ..any() }, "inv_started_by_user", false),
-        (InvocationFilter { user_ids: vec!["u7".into()], ..any() }, "inv_started_by_user", false),
-        (InvocationFilter { origins: vec![Origin::BranchTest], ..any() }, "inv_started_by_origin", false),
-        (InvocationFilter { origins: vec![Origin::Mcp], ..any() }, "inv_started_by_origin", false),
-        (InvocationFilter { origins: vec![Origin::Agent], ..any() }, "inv_started_by_origin", false),
-        (InvocationFilter { effects: vec![agent.clone()], ..any() }, "inv_effects_pkey", false),
-        (InvocationFilter { effects: vec![agent], states: RunStates::All, ..any() }, "inv_effects_pkey", false),
-        (InvocationFilter { effects: vec![host("often")], ..any() }, "inv_effects_pkey", false),
-        (InvocationFilter { effects: vec![host("often"), host("h7")], ..any() }, "inv_effects_pkey", true),
-        (
-            InvocationFilter { effects: vec![host("absent")], succeeded: Some(false), ..any() },
-            "inv_effects_pkey",
-            false,
-        ),
-        (InvocationFilter { conversation_ids: vec!["c7".into()], ..any() }, "inv_started_by_conversation", true),
-        (InvocationFilter { states: RunStates::Running, ..any() }, "inv_started_pkey", true),
+        (RunFilter { tools: vec![tool], ..failed() }, "inv_effects_pkey", false),
+        (RunFilter { user_ids: vec!["u7".into()], ..failed() }, "inv_effects_pkey", false),
+        (RunFilter { sort: vec![(RunSort::ToolId, Descending)], ..failed() }, "inv_effects_pkey", false),
+        (RunFilter { sort: vec![(RunSort::DurationMs, Descending)], ..failed() }, by_duration, false),
+        (RunFilter { user_ids: vec!["often".into()], ..any() }, "inv_started_by_user", false),
+        (RunFilter { user_ids: vec!["u7".into()], ..any() }, "inv_started_by_user", false),
+        (RunFilter { origins: vec![Origin::BranchTest], ..any() }, "inv_started_by_origin", false),
+        (RunFilter { origins: vec![Origin::Mcp], ..any() }, "inv_started_by_origin", false),
+        (RunFilter { origins: vec![Origin::Agent], ..any() }, "inv_started_by_origin", false),
+        (RunFilter { effects: vec![agent.clone()], ..any() }, "inv_effects_pkey", false),
+        (RunFilter { effects: vec![agent], states: RunStates::All, ..any() }, "inv_effects_pkey", false),
+        (RunFilter { effects: vec![host("often")], ..any() }, "inv_effects_pkey", false),
+        (RunFilter { effects: vec![host("often"), host("h7")], ..any() }, "inv_effects_pkey", true),
+        (RunFilter { effects: vec![host("absent")], succeeded: Some(false), ..any() }, "inv_effects_pkey", false),
+        (RunFilter { conversation_ids: vec!["c7".into()], ..any() }, "inv_started_by_conversation", true),
+        (RunFilter { states: RunStates::Running, ..any() }, "inv_started_pkey", true),
     ] {
         let first = world.plan(world.list(&filter, None).await).await;
         assert_reads(&first, index);
@@ -242,7 +231,7 @@ async fn two_effects_are_compared_before_runs_are_read() {
     let effect = |kind, name: &str| Effect { kind, name: name.into() };
     for [host, secret] in [["h7", "S2"], ["h7", "absent"], ["absent", "S2"]] {
         let effects = vec![effect(EffectKind::Host, host), effect(EffectKind::Secret, secret)];
-        let steps = world.plan(world.list(&InvocationFilter { effects, ..Default::default() }, None).await).await;
+        let steps = world.plan(world.list(&RunFilter { effects, ..Default::default() }, None).await).await;
         assert_reads(&steps, "inv_effects_pkey");
         let of_effects = |step: &String| step.contains(" on inv_effects");
         let both = steps.iter().filter(|step| of_effects(step)).count();
@@ -257,7 +246,7 @@ async fn two_effects_are_compared_before_runs_are_read() {
 async fn a_later_page_is_found_by_its_beginning() {
     let Some(world) = World::new().await else { return };
     let last = world.last().await;
-    let steps = world.plan(world.list(&InvocationFilter::default(), Some(&last)).await).await;
+    let steps = world.plan(world.list(&RunFilter::default(), Some(&last)).await).await;
     let is_bounded = |step: &String| step.starts_with("Index Cond:") && step.contains("started_at <=");
     assert!(steps.iter().any(is_bounded), "{}", steps.join("\n"));
 }

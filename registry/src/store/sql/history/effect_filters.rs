@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::error::Result;
-use crate::history::{Effect, EffectKind, InvocationFilter};
+use crate::history::{Effect, EffectKind, RunFilter};
 use crate::kit::clock::Timestamp;
 use crate::store::database::Statement;
 use crate::store::sql::kit::row::to_json;
@@ -21,12 +21,12 @@ const OF_ROW: &str = " AND o.started_at = e.started_at AND o.invocation = e.invo
 pub(super) type Wanted<'a> = BTreeMap<EffectKind, BTreeSet<&'a str>>;
 
 /// Adds the conditions that a run `s` has at least one of the effects of each kind.
-pub(super) fn add_effects(statement: &mut Statement, filter: &InvocationFilter) -> Result<()> {
+pub(super) fn add_effects(statement: &mut Statement, filter: &RunFilter) -> Result<()> {
     group_by_kind(&filter.effects).iter().try_for_each(|(kind, names)| add_condition(statement, kind, names, OF_RUN))
 }
 
 /// Adds the conditions that a run of the table `e` has one of each other kind of effects that has several names.
-pub(super) fn add_other_effects(statement: &mut Statement, filter: &InvocationFilter, first: EffectKind) -> Result<()> {
+pub(super) fn add_other_effects(statement: &mut Statement, filter: &RunFilter, first: EffectKind) -> Result<()> {
     let wanted = group_by_kind(&filter.effects);
     let others = wanted.iter().filter(|(kind, names)| **kind != first && names.len() > 1);
     others.into_iter().try_for_each(|(kind, names)| add_condition(statement, kind, names, OF_ROW))
@@ -41,7 +41,7 @@ fn add_condition(statement: &mut Statement, kind: &EffectKind, names: &BTreeSet<
 
 /// Adds the table `e` of the runs with an effect of the first kind, and with those of the other kinds that have one name: rows
 /// of two effects are in the same order, so that a planner may read them side by side.
-pub(super) fn add_effect_table(statement: &mut Statement, filter: &InvocationFilter, first: EffectKind) -> Result<()> {
+pub(super) fn add_effect_table(statement: &mut Statement, filter: &RunFilter, first: EffectKind) -> Result<()> {
     let wanted = group_by_kind(&filter.effects);
     let Some(names) = wanted.get(&first) else { return Ok(()) };
     // A run may have several of the names.
@@ -69,8 +69,8 @@ pub(super) fn add_effect_table(statement: &mut Statement, filter: &InvocationFil
     Ok(())
 }
 
-fn add_times(statement: &mut Statement, filter: &InvocationFilter, table: &str) {
-    let InvocationFilter { created_after, created_before, .. } = filter;
+fn add_times(statement: &mut Statement, filter: &RunFilter, table: &str) {
+    let RunFilter { created_after, created_before, .. } = filter;
     let since = created_after.map(Timestamp::as_milliseconds);
     statement.bind_some(&format!(" AND {table}.started_at >= ?"), since);
     let before = created_before.map(Timestamp::as_milliseconds);
@@ -78,7 +78,7 @@ fn add_times(statement: &mut Statement, filter: &InvocationFilter, table: &str) 
 }
 
 /// Returns the kind of effects with the fewest names.
-pub(super) fn find_fewest_names(filter: &InvocationFilter) -> Option<EffectKind> {
+pub(super) fn find_fewest_names(filter: &RunFilter) -> Option<EffectKind> {
     group_by_kind(&filter.effects).into_iter().min_by_key(|(_, names)| names.len()).map(|(kind, _)| kind)
 }
 

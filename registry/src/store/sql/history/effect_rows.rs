@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::error::Result;
 use crate::history::Effect;
-use crate::kit::ids::InvocationId;
+use crate::kit::ids::RunId;
 use crate::store::sql::kit::row::to_json;
 
 /// Inserts effects of runs that have started. The start of a run may be written again.
@@ -22,7 +22,7 @@ struct Columns<'a> {
 }
 
 /// Returns the rows of a run's effects, encoded.
-pub(super) fn build_effect_rows(run: &InvocationId, effects: impl IntoIterator<Item = Effect>) -> Result<Vec<String>> {
+pub(super) fn build_effect_rows(run: &RunId, effects: impl IntoIterator<Item = Effect>) -> Result<Vec<String>> {
     let encoded = |Effect { kind, name }: Effect| {
         to_json(&Columns { invocation: run.as_str(), kind: kind.as_str(), name: &name })
     };

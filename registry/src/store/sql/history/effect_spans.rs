@@ -13,7 +13,7 @@ use super::effect_filters::{Wanted, find_fewest_names, group_by_kind};
 use super::list_start::ListStart;
 use super::run_group::run_group;
 use crate::error::Result;
-use crate::history::{EffectKind, InvocationFilter};
+use crate::history::{EffectKind, RunFilter};
 use crate::kit::account::OrganizationId;
 use crate::kit::clock::Timestamp;
 use crate::store::database::Query;
@@ -44,7 +44,7 @@ const GROWTH: i64 = 32;
 pub(super) async fn find_rarest(
     listing: &mut Listing,
     organization: &OrganizationId,
-    filter: &InvocationFilter,
+    filter: &RunFilter,
 ) -> Result<Option<EffectKind>> {
     let wanted = group_by_kind(&filter.effects);
     if wanted.len() < 2 {
@@ -58,19 +58,19 @@ pub(super) async fn find_rarest(
 /// The spans of time that a list reads, newest first.
 pub(in crate::store) struct Spans {
     /// The filter of what is still to be read; `None` when everything is read.
-    left: Option<InvocationFilter>,
+    left: Option<RunFilter>,
     /// What is read in several spans, and the runs of the next one.
     growing: Option<(ListStart, i64)>,
 }
 
 impl Spans {
     /// Everything at once.
-    pub fn one(filter: &InvocationFilter) -> Self {
+    pub fn one(filter: &RunFilter) -> Self {
         Self { left: Some(filter.clone()), growing: None }
     }
 
     /// The runs that a list begins with, which began before a time, newest first.
-    pub fn of_start(filter: &InvocationFilter, start: &ListStart, before: Option<Timestamp>) -> Self {
+    pub fn of_start(filter: &RunFilter, start: &ListStart, before: Option<Timestamp>) -> Self {
         let is_single = match start {
             ListStart::Effects(kind) => group_by_kind(&filter.effects).get(kind).is_none_or(|names| names.len() == 1),
             ListStart::Groups(names) => names.len() == 1,
@@ -80,23 +80,19 @@ impl Spans {
             return Self::one(filter);
         }
         let created_before = [filter.created_before, before].into_iter().flatten().min();
-        let filter = InvocationFilter { created_before, ..filter.clone() };
+        let filter = RunFilter { created_before, ..filter.clone() };
         Self { left: Some(filter), growing: Some((start.clone(), RUNS_MIN)) }
     }
 
     /// Returns the filter of the next span.
-    pub async fn next(
-        &mut self,
-        listing: &mut Listing,
-        organization: &OrganizationId,
-    ) -> Result<Option<InvocationFilter>> {
+    pub async fn next(&mut self, listing: &mut Listing, organization: &OrganizationId) -> Result<Option<RunFilter>> {
         let Some(left) = self.left.take() else { return Ok(None) };
         let Some((start, runs)) = &mut self.growing else { return Ok(Some(left)) };
         let since = find_since(listing, organization, &left, start, *runs).await?;
         let since = since.map(Timestamp::from_milliseconds).filter(|since| left.created_after < Some(*since));
         *runs = runs.saturating_mul(GROWTH);
-        self.left = since.map(|_| InvocationFilter { created_before: since, ..left.clone() });
-        Ok(Some(InvocationFilter { created_after: since.or(left.created_after), ..left }))
+        self.left = since.map(|_| RunFilter { created_before: since, ..left.clone() });
+        Ok(Some(RunFilter { created_after: since.or(left.created_after), ..left }))
     }
 }
 
@@ -104,7 +100,7 @@ impl Spans {
 pub(super) async fn find_since(
     listing: &mut Listing,
     organization: &OrganizationId,
-    filter: &InvocationFilter,
+    filter: &RunFilter,
     start: &ListStart,
     runs: i64,
 ) -> Result<Option<i64>> {
@@ -124,7 +120,7 @@ pub(super) async fn find_since(
     }
 }
 
-fn find_before(filter: &InvocationFilter) -> i64 {
+fn find_before(filter: &RunFilter) -> i64 {
     filter.created_before.map_or(i64::MAX, Timestamp::as_milliseconds)
 }
 

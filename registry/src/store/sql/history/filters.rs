@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::effect_filters::add_effects;
 use super::origin::origin;
 use crate::error::Result;
-use crate::history::{InvocationFilter, InvocationMode, InvocationSourceKind, RunStates, SourceType, ToolSelection};
+use crate::history::{InvocationMode, InvocationSourceKind, RunFilter, RunStates, SourceType, ToolSelection};
 use crate::kit::account::OrganizationId;
 use crate::kit::clock::Timestamp;
 use crate::kit::ids::ToolId;
@@ -55,17 +55,13 @@ pub(super) struct Selected<'a> {
 
 /// A filter whose tools' versions have been looked up.
 pub(in crate::store) struct Filters<'a> {
-    filter: &'a InvocationFilter,
+    filter: &'a RunFilter,
     /// `None` for a filter without tools.
     selected: Option<Selected<'a>>,
 }
 
 impl<'a> Filters<'a> {
-    pub async fn look_up(
-        listing: &mut Listing,
-        organization: &OrganizationId,
-        filter: &'a InvocationFilter,
-    ) -> Result<Self> {
+    pub async fn look_up(listing: &mut Listing, organization: &OrganizationId, filter: &'a RunFilter) -> Result<Self> {
         refuse_nul_in(filter)?;
         let selected = match filter.tools.as_slice() {
             [] => None,
@@ -103,12 +99,12 @@ impl<'a> Filters<'a> {
 }
 
 /// Fails when a text that clients choose freely has a NUL, which some databases refuse.
-pub(super) fn refuse_nul_in(filter: &InvocationFilter) -> Result<()> {
+pub(super) fn refuse_nul_in(filter: &RunFilter) -> Result<()> {
     Ok(refuse_nul("a filter", list_texts(filter))?)
 }
 
 /// The texts of a filter that clients choose freely.
-fn list_texts(filter: &InvocationFilter) -> impl Iterator<Item = &str> {
+fn list_texts(filter: &RunFilter) -> impl Iterator<Item = &str> {
     let ids = [&filter.conversation_ids, &filter.simulation_unit_test_set_run_ids, &filter.user_ids];
     let effects = filter.effects.iter().map(|effect| effect.name.as_str());
     ids.into_iter().flatten().map(String::as_str).chain(effects)

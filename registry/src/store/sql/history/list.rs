@@ -8,7 +8,7 @@ use super::list_start::ListStart;
 use super::order::{LAST, Order};
 use super::record_pages::{FoundRecord, SHORT_COLUMNS, fit_page, read_whole};
 use crate::error::{Error, Result};
-use crate::history::{InvocationFilter, Record};
+use crate::history::{Record, RunFilter};
 use crate::kit::account::OrganizationId;
 use crate::kit::clock::Timestamp;
 use crate::kit::page::{Page, Slice};
@@ -22,7 +22,7 @@ impl History {
     pub async fn list_invocations(
         &self,
         organization: &OrganizationId,
-        filter: &InvocationFilter,
+        filter: &RunFilter,
         page: Page,
     ) -> Result<Slice<Record>> {
         refuse_nul_in(filter)?;
@@ -111,7 +111,7 @@ impl Records<'_> {
 
 /// The spans in which a list is read that comes after a record. A list that is not in order of age is read at once.
 pub(in crate::store) fn build_spans(
-    filter: &InvocationFilter,
+    filter: &RunFilter,
     start: &ListStart,
     order: &Order,
     last: Option<&Row>,
@@ -128,7 +128,7 @@ pub(in crate::store) fn build_spans(
 /// Returns the statement up to the condition for the organisation, its `$1`.
 pub(in crate::store) fn begin_statement(
     organization: &OrganizationId,
-    filter: &InvocationFilter,
+    filter: &RunFilter,
     start: &ListStart,
 ) -> Result<Statement> {
     let mut statement = begin_statement_of(organization, "");

@@ -10,7 +10,7 @@ use super::list_start::ListStart;
 use super::origin::origin;
 use super::run_groups::{RunGroup, SelectedGroups, is_of_group, look_up_groups, sort_groups};
 use crate::error::Result;
-use crate::history::{Effect, EffectKind, InvocationFilter, InvocationSort, RunStates};
+use crate::history::{Effect, EffectKind, RunFilter, RunSort, RunStates};
 use crate::kit::account::OrganizationId;
 use crate::kit::clock::Timestamp;
 use crate::kit::page::Direction;
@@ -43,7 +43,7 @@ const NTH_OF_ORIGIN: &str = concat!(
 #[derive(Debug)]
 pub(in crate::store) struct ListPart {
     /// The filter of these runs, in their order.
-    pub filter: InvocationFilter,
+    pub filter: RunFilter,
     pub start: ListStart,
     /// The outcome that all of them have, if the list is in the order of outcomes.
     has_succeeded: Option<bool>,
@@ -56,7 +56,7 @@ impl ListPart {
     pub async fn look_up_all(
         listing: &mut Listing,
         organization: &OrganizationId,
-        filter: &InvocationFilter,
+        filter: &RunFilter,
     ) -> Result<Vec<Self>> {
         let mut parts = Vec::new();
         for (has_succeeded, filter) in split_by_outcome(filter) {
@@ -77,11 +77,11 @@ impl ListPart {
         Ok(is_of_outcome && (self.groups.is_empty() || self.groups.iter().any(|name| name == group)))
     }
 
-    const fn whole(filter: InvocationFilter, start: ListStart) -> Self {
+    const fn whole(filter: RunFilter, start: ListStart) -> Self {
         Self { filter, start, has_succeeded: None, groups: Vec::new() }
     }
 
-    fn of_groups(filter: &InvocationFilter, groups: &[RunGroup]) -> Self {
+    fn of_groups(filter: &RunFilter, groups: &[RunGroup]) -> Self {
         let groups: Vec<_> = groups.iter().map(|group| group.name.clone()).collect();
         let mut filter = filter.clone();
         let start = if begins_with_failures(&filter) {
@@ -96,9 +96,9 @@ impl ListPart {
 }
 
 /// Returns the filter of each outcome, for a list whose first key is the outcome; of other lists, the filter itself.
-fn split_by_outcome(filter: &InvocationFilter) -> Vec<(Option<bool>, InvocationFilter)> {
+fn split_by_outcome(filter: &RunFilter) -> Vec<(Option<bool>, RunFilter)> {
     let keys = sort_keys(&filter.sort);
-    let Some(((InvocationSort::Succeeded, direction), rest)) = keys.split_first() else {
+    let Some(((RunSort::Succeeded, direction), rest)) = keys.split_first() else {
         return vec![(None, filter.clone())];
     };
     // The outcome of a run that goes on is the one of those that failed.
@@ -110,12 +110,12 @@ fn split_by_outcome(filter: &InvocationFilter) -> Vec<(Option<bool>, InvocationF
         Direction::Descending => [true, false],
     };
     let wanted = outcomes.into_iter().filter(|outcome| filter.succeeded.is_none_or(|wanted| wanted == *outcome));
-    let of = |outcome| InvocationFilter { succeeded: Some(outcome), sort: rest.to_vec(), ..filter.clone() };
+    let of = |outcome| RunFilter { succeeded: Some(outcome), sort: rest.to_vec(), ..filter.clone() };
     wanted.map(|outcome| (Some(outcome), of(outcome))).collect()
 }
 
 /// Writes that runs failed as an effect, for which there is an index.
-fn as_effects(mut filter: InvocationFilter) -> InvocationFilter {
+fn as_effects(mut filter: RunFilter) -> RunFilter {
     if filter.succeeded == Some(false) {
         filter.succeeded = None;
         filter.effects.push(Effect::failed());
@@ -124,20 +124,16 @@ fn as_effects(mut filter: InvocationFilter) -> InvocationFilter {
 }
 
 /// Returns the parts of a list with one outcome, or whose order does not begin with it.
-async fn look_up(
-    listing: &mut Listing,
-    organization: &OrganizationId,
-    filter: InvocationFilter,
-) -> Result<Vec<ListPart>> {
+async fn look_up(listing: &mut Listing, organization: &OrganizationId, filter: RunFilter) -> Result<Vec<ListPart>> {
     let start = find_narrowest(listing, organization, &filter).await?;
     let keys = sort_keys(&filter.sort);
-    let Some((first, _)) = keys.first().filter(|_| keys != [(InvocationSort::CreatedAt, Direction::Descending)]) else {
+    let Some((first, _)) = keys.first().filter(|_| keys != [(RunSort::CreatedAt, Direction::Descending)]) else {
         return look_up_newest(listing, organization, filter, start).await;
     };
-    if *first == InvocationSort::CreatedAt || has_few(listing, organization, &filter, &start).await? {
+    if *first == RunSort::CreatedAt || has_few(listing, organization, &filter, &start).await? {
         return Ok(vec![ListPart::whole(filter, start)]);
     }
-    if *first == InvocationSort::DurationMs && filter.states == RunStates::Finished {
+    if *first == RunSort::DurationMs && filter.states == RunStates::Finished {
         return Ok(vec![ListPart::whole(filter, ListStart::Ends)]);
     }
     let of_group = keys.iter().take_while(|(sort, _)| is_of_group(*sort)).count();
@@ -147,7 +143,7 @@ async fn look_up(
     };
     let Some(SelectedGroups { groups, .. }) = selected else { return Ok(vec![ListPart::whole(filter, start)]) };
     let (of_group, rest) = keys.split_at(of_group);
-    let filter = InvocationFilter { sort: rest.to_vec(), ..filter };
+    let filter = RunFilter { sort: rest.to_vec(), ..filter };
     Ok(sort_groups(groups, of_group).iter().map(|groups| ListPart::of_groups(&filter, groups)).collect())
 }
 
@@ -155,7 +151,7 @@ async fn look_up(
 async fn look_up_newest(
     listing: &mut Listing,
     organization: &OrganizationId,
-    filter: InvocationFilter,
+    filter: RunFilter,
     start: ListStart,
 ) -> Result<Vec<ListPart>> {
     if is_read_by_group(&filter, &start)
@@ -168,8 +164,8 @@ async fn look_up_newest(
 }
 
 /// Whether a filter selects runs by their groups, and no other index has fewer.
-fn is_read_by_group(filter: &InvocationFilter, start: &ListStart) -> bool {
-    let InvocationFilter { tools, source_types, .. } = filter;
+fn is_read_by_group(filter: &RunFilter, start: &ListStart) -> bool {
+    let RunFilter { tools, source_types, .. } = filter;
     match start {
         ListStart::Effects(_) => begins_with_failures(filter) && !(tools.is_empty() && source_types.is_empty()),
         ListStart::OneTool => !source_types.is_empty() || tools.iter().any(|tool| tool.versions.is_some()),
@@ -179,21 +175,17 @@ fn is_read_by_group(filter: &InvocationFilter, start: &ListStart) -> bool {
 }
 
 /// Whether a filter has no effect but the one that runs failed.
-fn begins_with_failures(filter: &InvocationFilter) -> bool {
+fn begins_with_failures(filter: &RunFilter) -> bool {
     let kinds = group_by_kind(&filter.effects);
     kinds.len() == 1 && kinds.contains_key(&EffectKind::Outcome)
 }
 
 /// Returns the table that a filter narrows the most: of several kinds of effects, that which the fewest runs had of late. One user or
 /// one origin may have fewer runs than failed.
-async fn find_narrowest(
-    listing: &mut Listing,
-    organization: &OrganizationId,
-    filter: &InvocationFilter,
-) -> Result<ListStart> {
+async fn find_narrowest(listing: &mut Listing, organization: &OrganizationId, filter: &RunFilter) -> Result<ListStart> {
     let ListStart::Effects(kind) = ListStart::of(filter) else { return Ok(ListStart::of(filter)) };
     let start = ListStart::Effects(find_rarest(listing, organization, filter).await?.unwrap_or(kind));
-    let other = ListStart::of(&InvocationFilter { effects: Vec::new(), ..filter.clone() });
+    let other = ListStart::of(&RunFilter { effects: Vec::new(), ..filter.clone() });
     if !begins_with_failures(filter) || !matches!(other, ListStart::OneUser | ListStart::OneOrigin) {
         return Ok(start);
     }
@@ -206,7 +198,7 @@ async fn find_narrowest(
 async fn has_few(
     listing: &mut Listing,
     organization: &OrganizationId,
-    filter: &InvocationFilter,
+    filter: &RunFilter,
     start: &ListStart,
 ) -> Result<bool> {
     Ok(find_nth(listing, organization, filter, start).await?.is_none())
@@ -216,7 +208,7 @@ async fn has_few(
 async fn find_nth(
     listing: &mut Listing,
     organization: &OrganizationId,
-    filter: &InvocationFilter,
+    filter: &RunFilter,
     start: &ListStart,
 ) -> Result<Option<i64>> {
     use ListStart::{Age, Conversations, Effects, Ends, Groups, OneOrigin, OneTool, OneUser, Running, Simulations};

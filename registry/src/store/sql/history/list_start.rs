@@ -5,7 +5,7 @@ use super::effect_filters::{add_effect_table, add_other_effects, find_fewest_nam
 use super::origin::origin;
 use super::run_group::run_group;
 use crate::error::Result;
-use crate::history::{EffectKind, InvocationFilter, RunStates};
+use crate::history::{EffectKind, RunFilter, RunStates};
 use crate::kit::clock::Timestamp;
 use crate::store::database::Statement;
 use crate::store::sql::kit::row::{to_json, to_list};
@@ -133,7 +133,7 @@ pub(in crate::store) enum ListStart {
 
 impl ListStart {
     /// Returns the table that a filter narrows the most, whatever the order.
-    pub fn of(filter: &InvocationFilter) -> Self {
+    pub fn of(filter: &RunFilter) -> Self {
         if filter.states == RunStates::Running {
             Self::Running
         } else if !filter.conversation_ids.is_empty() {
@@ -155,7 +155,7 @@ impl ListStart {
 
     /// Returns the filter without what [`ListStart::add`] has taken care of. Planners take a repeated condition for another one, and
     /// then expect too few records.
-    pub fn build_rest(&self, filter: &InvocationFilter) -> InvocationFilter {
+    pub fn build_rest(&self, filter: &RunFilter) -> RunFilter {
         let mut rest = filter.clone();
         match self {
             Self::Effects(_) => {
@@ -175,7 +175,7 @@ impl ListStart {
     }
 
     /// Adds the tables, and the conditions by which the first one is read.
-    pub fn add(&self, statement: &mut Statement, filter: &InvocationFilter) -> Result<()> {
+    pub fn add(&self, statement: &mut Statement, filter: &RunFilter) -> Result<()> {
         match self {
             Self::Running => statement.push(RUNNING),
             Self::Conversations => statement.bind_some(OF_CONVERSATIONS, to_list(&filter.conversation_ids)?),
@@ -207,7 +207,7 @@ impl ListStart {
     }
 }
 
-fn is_one_tool(filter: &InvocationFilter) -> bool {
+fn is_one_tool(filter: &RunFilter) -> bool {
     let first = filter.tools.first();
     first.is_some_and(|first| filter.tools.iter().all(|other| other.tool == first.tool))
 }

@@ -3,7 +3,7 @@
 use super::list_start::ListStart;
 use super::run_group::run_group;
 use crate::error::Result;
-use crate::history::{InvocationFilter, InvocationSort, RunStates};
+use crate::history::{RunFilter, RunSort, RunStates};
 use crate::kit::page::Direction;
 use crate::store::database::{Row, Value};
 use crate::store::sql::kit::row::get;
@@ -11,7 +11,7 @@ use crate::store::sql::kit::row::get;
 /// A sort key with its direction.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::store) struct SortKey {
-    sort: InvocationSort,
+    sort: RunSort,
     direction: Direction,
     /// Whether all listed records have ended.
     are_ended: bool,
@@ -28,7 +28,7 @@ pub(in crate::store) struct Order {
 
 impl Order {
     /// Returns the order of a list that begins with a table.
-    pub fn of(filter: &InvocationFilter, start: &ListStart) -> Self {
+    pub fn of(filter: &RunFilter, start: &ListStart) -> Self {
         let (started_at, invocation) = match start {
             ListStart::Effects(_) => ("e.started_at", "e.invocation"),
             _ => ("s.started_at", "s.invocation"),
@@ -37,11 +37,11 @@ impl Order {
     }
 }
 
-fn sort_keys(filter: &InvocationFilter, started_at: &'static str) -> Vec<SortKey> {
+fn sort_keys(filter: &RunFilter, started_at: &'static str) -> Vec<SortKey> {
     let are_ended = filter.states == RunStates::Finished;
     let key = |(sort, direction)| SortKey { sort, direction, are_ended, started_at };
     match crate::store::sql::kit::sequence_order::sort_keys(&filter.sort).as_slice() {
-        [(InvocationSort::CreatedAt, Direction::Descending)] => Vec::new(),
+        [(RunSort::CreatedAt, Direction::Descending)] => Vec::new(),
         keys => keys.iter().copied().map(key).collect(),
     }
 }
@@ -50,15 +50,15 @@ impl SortKey {
     /// The value of a record. A missing value sorts as the one that clients see.
     pub fn column(self) -> &'static str {
         match self.sort {
-            InvocationSort::CreatedAt => self.started_at,
-            InvocationSort::DurationMs if self.are_ended => "f.duration_ms",
-            InvocationSort::DurationMs => "coalesce(f.duration_ms, 0)",
-            InvocationSort::Succeeded => "coalesce(f.succeeded, 0)",
-            InvocationSort::ToolId => "coalesce(s.tool, '')",
-            InvocationSort::Major => "coalesce(s.major, 0)",
-            InvocationSort::Minor => "coalesce(s.minor, 0)",
-            InvocationSort::Patch => "coalesce(s.patch, 0)",
-            InvocationSort::SourceType => IS_SIMULATION,
+            RunSort::CreatedAt => self.started_at,
+            RunSort::DurationMs if self.are_ended => "f.duration_ms",
+            RunSort::DurationMs => "coalesce(f.duration_ms, 0)",
+            RunSort::Succeeded => "coalesce(f.succeeded, 0)",
+            RunSort::ToolId => "coalesce(s.tool, '')",
+            RunSort::Major => "coalesce(s.major, 0)",
+            RunSort::Minor => "coalesce(s.minor, 0)",
+            RunSort::Patch => "coalesce(s.patch, 0)",
+            RunSort::SourceType => IS_SIMULATION,
         }
     }
 
@@ -81,14 +81,14 @@ impl SortKey {
     /// Returns the value of the last record of the previous page, a row of [`LAST`].
     pub fn value(self, last: &Row) -> Result<Value> {
         let column = match self.sort {
-            InvocationSort::CreatedAt => "started_at",
-            InvocationSort::DurationMs => "duration_ms",
-            InvocationSort::Succeeded => "succeeded",
-            InvocationSort::ToolId => return Ok(get::<&str>(last, "tool")?.into()),
-            InvocationSort::Major => "major",
-            InvocationSort::Minor => "minor",
-            InvocationSort::Patch => "patch",
-            InvocationSort::SourceType => "is_simulation",
+            RunSort::CreatedAt => "started_at",
+            RunSort::DurationMs => "duration_ms",
+            RunSort::Succeeded => "succeeded",
+            RunSort::ToolId => return Ok(get::<&str>(last, "tool")?.into()),
+            RunSort::Major => "major",
+            RunSort::Minor => "minor",
+            RunSort::Patch => "patch",
+            RunSort::SourceType => "is_simulation",
         };
         Ok(get::<i64>(last, column)?.into())
     }

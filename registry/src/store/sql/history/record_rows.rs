@@ -14,7 +14,7 @@ use crate::history::{Effect, FinishedRun, NewAnswers, NewTape, SealedAnswer, Sea
 use crate::kit::account::OrganizationId;
 use crate::kit::clock::Timestamp;
 use crate::kit::digest::Digest;
-use crate::kit::ids::{InvocationId, ToolId};
+use crate::kit::ids::{RunId, ToolId};
 use crate::store::retention::Retention;
 use crate::store::sql::kit::row::{to_json, to_signed};
 
@@ -28,7 +28,7 @@ pub(crate) enum RecordRows {
 
 /// The encoded rows of a run that has ended.
 pub(crate) struct EndRow {
-    pub id: InvocationId,
+    pub id: RunId,
     pub organization: OrganizationId,
     pub finished: String,
     pub words: OutcomeWords,

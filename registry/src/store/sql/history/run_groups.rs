@@ -6,7 +6,7 @@ use std::cmp::Ordering;
 use super::filters::{Selected, select_tools};
 use super::run_group::run_group;
 use crate::error::{Error, Result};
-use crate::history::{InvocationFilter, InvocationSort, SourceType};
+use crate::history::{RunFilter, RunSort, SourceType};
 use crate::kit::account::OrganizationId;
 use crate::kit::clock::Timestamp;
 use crate::kit::page::Direction;
@@ -60,7 +60,7 @@ pub(super) struct SelectedGroups {
 pub(super) async fn look_up_groups(
     listing: &mut Listing,
     organization: &OrganizationId,
-    filter: &InvocationFilter,
+    filter: &RunFilter,
 ) -> Result<Option<SelectedGroups>> {
     let after = filter.created_after.map_or(i64::MIN, Timestamp::as_milliseconds);
     let before = filter.created_before.map_or(i64::MAX, Timestamp::as_milliseconds);
@@ -103,27 +103,27 @@ impl RunGroup {
             && (types.is_empty() || types.contains(&self.source_type))
     }
 
-    fn compare(&self, other: &Self, sort: InvocationSort) -> Ordering {
+    fn compare(&self, other: &Self, sort: RunSort) -> Ordering {
         let is_simulation = |group: &Self| group.source_type == SourceType::SimulationConversation;
         match sort {
-            InvocationSort::ToolId => self.tool.cmp(&other.tool),
-            InvocationSort::Major => self.version[0].cmp(&other.version[0]),
-            InvocationSort::Minor => self.version[1].cmp(&other.version[1]),
-            InvocationSort::Patch => self.version[2].cmp(&other.version[2]),
-            InvocationSort::SourceType => is_simulation(self).cmp(&is_simulation(other)),
-            InvocationSort::CreatedAt | InvocationSort::DurationMs | InvocationSort::Succeeded => Ordering::Equal,
+            RunSort::ToolId => self.tool.cmp(&other.tool),
+            RunSort::Major => self.version[0].cmp(&other.version[0]),
+            RunSort::Minor => self.version[1].cmp(&other.version[1]),
+            RunSort::Patch => self.version[2].cmp(&other.version[2]),
+            RunSort::SourceType => is_simulation(self).cmp(&is_simulation(other)),
+            RunSort::CreatedAt | RunSort::DurationMs | RunSort::Succeeded => Ordering::Equal,
         }
     }
 }
 
 /// Whether all runs of a group have the same value under a sort key.
-pub(super) const fn is_of_group(sort: InvocationSort) -> bool {
-    use InvocationSort::{Major, Minor, Patch, SourceType, ToolId};
+pub(super) const fn is_of_group(sort: RunSort) -> bool {
+    use RunSort::{Major, Minor, Patch, SourceType, ToolId};
     matches!(sort, ToolId | Major | Minor | Patch | SourceType)
 }
 
 /// Returns the groups in the order of some sort keys, those with the same values together.
-pub(super) fn sort_groups(mut groups: Vec<RunGroup>, keys: &[(InvocationSort, Direction)]) -> Vec<Vec<RunGroup>> {
+pub(super) fn sort_groups(mut groups: Vec<RunGroup>, keys: &[(RunSort, Direction)]) -> Vec<Vec<RunGroup>> {
     let compare = |one: &RunGroup, other: &RunGroup| {
         let orders = keys.iter().map(|(sort, direction)| match direction {
             Direction::Ascending => one.compare(other, *sort),
@@ -144,17 +144,17 @@ mod tests {
     fn groups_are_sorted_by_numbers_and_those_with_equal_values_are_read_together() {
         let of = |name: &str| RunGroup::parse(name).unwrap();
         let groups = || [" 0.0.0", "b 1.10.0", "a 1.9.0", "b 1.9.0 simulation", "a 2.0.0"].map(of).to_vec();
-        let names = |keys: &[(InvocationSort, Direction)]| -> Vec<Vec<String>> {
+        let names = |keys: &[(RunSort, Direction)]| -> Vec<Vec<String>> {
             let sorted = sort_groups(groups(), keys);
             sorted.into_iter().map(|equal| equal.into_iter().map(|group| group.name).collect()).collect()
         };
-        let by_version = names(&[(InvocationSort::Major, Descending), (InvocationSort::Minor, Ascending)]);
+        let by_version = names(&[(RunSort::Major, Descending), (RunSort::Minor, Ascending)]);
         let expected: [&[&str]; 4] = [&["a 2.0.0"], &["a 1.9.0", "b 1.9.0 simulation"], &["b 1.10.0"], &[" 0.0.0"]];
         assert_eq!(by_version, expected);
-        let by_tool = names(&[(InvocationSort::ToolId, Ascending)]);
+        let by_tool = names(&[(RunSort::ToolId, Ascending)]);
         let expected: [&[&str]; 3] = [&[" 0.0.0"], &["a 1.9.0", "a 2.0.0"], &["b 1.10.0", "b 1.9.0 simulation"]];
         assert_eq!(by_tool, expected);
-        let by_type = names(&[(InvocationSort::SourceType, Descending)]);
+        let by_type = names(&[(RunSort::SourceType, Descending)]);
         assert_eq!((by_type.len(), by_type[0].as_slice()), (2, &["b 1.9.0 simulation".to_owned()][..]));
         assert!(RunGroup::parse("a").is_err() && RunGroup::parse("a 1.2").is_err());
     }

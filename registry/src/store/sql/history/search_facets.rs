@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use crate::error::Result;
-use crate::history::{Effect, EffectKind, InvocationFilter, Ledger, ToolSelection};
+use crate::history::{Effect, EffectKind, Ledger, RunFilter, ToolSelection};
 use crate::kit::clock::Timestamp;
 use crate::kit::digest::Digest;
 use crate::store::database::Row;
@@ -76,7 +76,7 @@ pub(super) fn record_facets(row: &Row) -> Result<Facets> {
 }
 
 /// Returns the facets that a filter asks for: one of each inner list.
-pub(super) fn collect_wanted(filter: &InvocationFilter, now: Timestamp) -> Vec<Vec<String>> {
+pub(super) fn collect_wanted(filter: &RunFilter, now: Timestamp) -> Vec<Vec<String>> {
     let failed = (filter.succeeded == Some(false)).then(Effect::failed);
     let tools = filter.tools.iter().map(|ToolSelection { tool, .. }| build_facet(TOOL, tool.as_str()));
     let users = filter.user_ids.iter().map(|user| build_facet(USER, user));
@@ -92,7 +92,7 @@ pub(super) fn collect_wanted(filter: &InvocationFilter, now: Timestamp) -> Vec<V
 }
 
 /// Returns the last time of a filter. Without one it is later than now, by as much as the clocks of servers differ.
-fn compute_last_time(filter: &InvocationFilter, now: Timestamp) -> Timestamp {
+fn compute_last_time(filter: &RunFilter, now: Timestamp) -> Timestamp {
     filter.created_before.map_or_else(|| now.after(CLOCKS_DIFFER_MAX), |before| before.before(MILLISECOND))
 }
 
@@ -128,7 +128,7 @@ mod tests {
     use super::*;
 
     fn facets(created_after: Option<Timestamp>, created_before: Option<Timestamp>, now: Timestamp) -> Vec<Vec<String>> {
-        collect_wanted(&InvocationFilter { created_after, created_before, ..InvocationFilter::default() }, now)
+        collect_wanted(&RunFilter { created_after, created_before, ..RunFilter::default() }, now)
     }
 
     fn spans(kind: &str, spans: std::ops::RangeInclusive<i64>) -> Vec<Vec<String>> {

@@ -2,7 +2,7 @@
 
 use super::handle::History;
 use crate::error::Result;
-use crate::kit::ids::InvocationId;
+use crate::kit::ids::RunId;
 use crate::store::database::Query;
 use crate::store::sql::kit::row::{parse_column, to_signed};
 use crate::versions::ToolVersion;
@@ -17,7 +17,7 @@ pub(in crate::store) const LAST: &str =
 impl History {
     /// Lists the last runs of a version that have complete tapes, newest first. Subject to the time limit of lists:
     /// [`crate::Error::QueryTooSlow`].
-    pub async fn taped_runs(&self, version: &ToolVersion, limit: u32) -> Result<Vec<InvocationId>> {
+    pub async fn taped_runs(&self, version: &ToolVersion, limit: u32) -> Result<Vec<RunId>> {
         let mut listing = self.store.open_listing(&version.organization).await?;
         let query = Query::new(LAST).bind(version.organization.as_str()).bind(version.tool.as_str());
         let number = version.version;

@@ -9,7 +9,7 @@ use crate::history::{BodyPlace, KeptTape, NewTape, SealedBody, SealedTape, TapeB
 use crate::kit::account::OrganizationId;
 use crate::kit::clock::Timestamp;
 use crate::kit::digest::Digest;
-use crate::kit::ids::InvocationId;
+use crate::kit::ids::RunId;
 use crate::secrets::DataKey;
 use crate::store::database::{Connection, Query, Row};
 use crate::store::sql::kit::row::{damaged, get, read_timestamp};
@@ -75,7 +75,7 @@ impl History {
     pub(crate) async fn seal_tape(
         &self,
         organization: &OrganizationId,
-        run: &InvocationId,
+        run: &RunId,
         tape: UnsealedTape,
     ) -> Result<NewTape> {
         let key = self.store.access().get_data_key(organization).await?;
@@ -89,7 +89,7 @@ impl History {
     }
 
     /// Returns the tape of a run. Expired tapes are absent. [`Error::Corrupt`] when the tape cannot be opened.
-    pub(crate) async fn tape(&self, organization: &OrganizationId, run: &InvocationId) -> Result<Option<KeptTape>> {
+    pub(crate) async fn tape(&self, organization: &OrganizationId, run: &RunId) -> Result<Option<KeptTape>> {
         let query = Query::new(ONE).bind(organization.as_str()).bind(run.as_str());
         let Some(row) = query.fetch_optional(self.store.readers()).await? else { return Ok(None) };
         let Some(sealed) = get::<Option<&[u8]>>(&row, "sealed")? else { return Ok(Some(KeptTape::Cut)) };
@@ -148,7 +148,7 @@ impl History {
 }
 
 impl UnsealedTape {
-    fn seal(self, key: &DataKey, organization: &OrganizationId, run: &InvocationId) -> Result<NewTape> {
+    fn seal(self, key: &DataKey, organization: &OrganizationId, run: &RunId) -> Result<NewTape> {
         let body = |body: &TapeBody| -> Result<SealedBody> {
             // Other tapes share the body, so its digest must be right.
             if Digest::of(&body.bytes).as_bytes() != &body.digest {

@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::history::{FinishedRun, ORPHANED, Outcome, RunEnd};
 use crate::kit::account::OrganizationId;
 use crate::kit::clock::Timestamp;
-use crate::kit::ids::{BootId, InvocationId};
+use crate::kit::ids::{BootId, RunId};
 use crate::kit::metrics::{NODES as NODES_SEEN, to_number};
 use crate::nodes::{Node, NodeDescription};
 use crate::store::database::{Connection, Query, Row};
@@ -163,7 +163,7 @@ fn read_node(row: &Row) -> Result<Node> {
 
 /// A run of a server that is gone.
 struct Orphan {
-    id: InvocationId,
+    id: RunId,
     organization: OrganizationId,
     started_at: i64,
 }

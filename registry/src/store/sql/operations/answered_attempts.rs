@@ -3,7 +3,7 @@
 use super::handle::Operations;
 use crate::error::Result;
 use crate::kit::clock::Timestamp;
-use crate::kit::ids::InvocationId;
+use crate::kit::ids::RunId;
 use crate::store::database::Query;
 
 const INSERT: &str = "INSERT INTO answered_attempts (invocation, expires_at) VALUES ($1, $2)
@@ -14,7 +14,7 @@ const DELETE_EXPIRED: &str = "DELETE FROM answered_attempts WHERE expires_at <= 
 impl Operations {
     /// Keeps that the questions of an attempt were answered, until nobody can answer them any more. Returns `false` when they
     /// were answered before.
-    pub async fn answer_attempt(&self, attempt: &InvocationId, until: Timestamp) -> Result<bool> {
+    pub async fn answer_attempt(&self, attempt: &RunId, until: Timestamp) -> Result<bool> {
         let query = Query::new(INSERT).bind(attempt.as_str()).bind(until.as_milliseconds());
         self.store.write(move |connection| Box::pin(async move { Ok(query.execute(connection).await? > 0) })).await
     }

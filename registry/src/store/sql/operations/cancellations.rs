@@ -4,7 +4,7 @@ use super::handle::Operations;
 use crate::access::Principal;
 use crate::error::Result;
 use crate::kit::account::{OrganizationId, UserId};
-use crate::kit::ids::InvocationId;
+use crate::kit::ids::RunId;
 use crate::store::changes::{Change, ChangeKind};
 use crate::store::database::{Query, Row};
 use crate::store::sql::kit::row::parse_column;
@@ -26,14 +26,14 @@ const WAITING: &str = "SELECT 1 AS waiting FROM cancellations LIMIT 1";
 /// A run that a user cancels.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RequestedCancellation {
-    pub run: InvocationId,
+    pub run: RunId,
     pub organization: OrganizationId,
     pub by: UserId,
 }
 
 impl Operations {
     /// Asks the server that has a run to cancel it. Returns `false` when no other server has it.
-    pub async fn request_cancellation(&self, principal: &Principal, run: &InvocationId) -> Result<bool> {
+    pub async fn request_cancellation(&self, principal: &Principal, run: &RunId) -> Result<bool> {
         let (now, boot) = (self.store.0.clock.now(), self.store.0.boot.clone());
         let query = Query::new(REQUEST).bind(principal.organization.as_str()).bind(run.as_str());
         let query = query.bind(principal.user().as_str()).bind(now.as_milliseconds()).bind(boot.as_str());

@@ -5,7 +5,7 @@ use super::handle::Tools;
 use crate::access::Principal;
 use crate::error::{Error, Result};
 use crate::kit::account::OrganizationId;
-use crate::kit::ids::{InvocationId, ToolId};
+use crate::kit::ids::{RunId, ToolId};
 use crate::store::database::{Connection, Query, Row};
 use crate::store::sql::kit::row::{damaged, get, parse_column, read_json, read_timestamp, to_json};
 use crate::store::sql::versions::leases::interrupt_expired;
@@ -50,7 +50,7 @@ impl Tools {
     }
 
     /// Finds the tool of a run. The test of a branch has none.
-    pub async fn get_tool_of(&self, organization: &OrganizationId, invocation: &InvocationId) -> Result<Option<Tool>> {
+    pub async fn get_tool_of(&self, organization: &OrganizationId, invocation: &RunId) -> Result<Option<Tool>> {
         let query = Query::new(select_tools!(
             "JOIN inv_started s ON s.organization = t.organization AND s.tool = t.tool
             WHERE s.organization = $1 AND s.invocation = $2"

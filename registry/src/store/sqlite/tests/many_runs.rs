@@ -4,7 +4,7 @@ use sqlx::{Connection as _, SqliteConnection};
 
 use crate::config::Config;
 use crate::files::data_dir::DataDir;
-use crate::history::{EffectKind, InvocationFilter, InvocationSort, SourceType, ToolSelection};
+use crate::history::{EffectKind, RunFilter, RunSort, SourceType, ToolSelection};
 use crate::kit::account::OrganizationId;
 use crate::kit::clock::{Clock, Timestamp};
 use crate::kit::ids::ToolId;
@@ -59,7 +59,7 @@ impl World {
         Self { store, _folder: folder }
     }
 
-    async fn parts(&self, filter: &InvocationFilter) -> Vec<ListPart> {
+    async fn parts(&self, filter: &RunFilter) -> Vec<ListPart> {
         let mut listing = self.store.open_listing(&acme()).await.unwrap();
         ListPart::look_up_all(&mut listing, &acme(), filter).await.unwrap()
     }
@@ -90,8 +90,8 @@ fn tool(number: u8) -> ToolSelection {
     ToolSelection { tool: ToolId::parse(&format!("{number:024x}")).unwrap(), versions: None }
 }
 
-fn by(sort: InvocationSort) -> InvocationFilter {
-    InvocationFilter { sort: vec![(sort, Ascending)], ..InvocationFilter::default() }
+fn by(sort: RunSort) -> RunFilter {
+    RunFilter { sort: vec![(sort, Ascending)], ..RunFilter::default() }
 }
 
 fn groups(part: &ListPart) -> &[String] {
@@ -104,32 +104,29 @@ fn groups(part: &ListPart) -> &[String] {
 #[tokio::test]
 async fn failed_runs_are_found_without_the_others() {
     let world = World::new().await;
-    let failed = || InvocationFilter { succeeded: Some(false), ..InvocationFilter::default() };
+    let failed = || RunFilter { succeeded: Some(false), ..RunFilter::default() };
     for filter in [
         failed(),
-        InvocationFilter { tools: vec![tool(1)], ..failed() },
-        InvocationFilter { tools: vec![tool(1), tool(2)], ..failed() },
-        InvocationFilter { user_ids: vec!["ann".into()], ..failed() },
-        InvocationFilter { sort: vec![(InvocationSort::ToolId, Descending)], ..failed() },
-        by(InvocationSort::Succeeded),
+        RunFilter { tools: vec![tool(1)], ..failed() },
+        RunFilter { tools: vec![tool(1), tool(2)], ..failed() },
+        RunFilter { user_ids: vec!["ann".into()], ..failed() },
+        RunFilter { sort: vec![(RunSort::ToolId, Descending)], ..failed() },
+        by(RunSort::Succeeded),
     ] {
         let parts = world.parts(&filter).await;
         assert_eq!(parts[0].start, ListStart::Effects(EffectKind::Outcome), "{filter:?}");
         world.assert_scans_nothing(&parts[0]).await;
     }
-    let of_tools = world.parts(&InvocationFilter { tools: vec![tool(1)], ..failed() }).await;
+    let of_tools = world.parts(&RunFilter { tools: vec![tool(1)], ..failed() }).await;
     assert!(of_tools[0].filter.effects.iter().all(|effect| effect.name.starts_with("failed 0")), "of the tool alone");
 }
 
 #[tokio::test]
 async fn an_order_of_groups_is_read_group_by_group() {
     let world = World::new().await;
-    for (sort, parts_expected) in [
-        (InvocationSort::ToolId, 3),
-        (InvocationSort::Major, 1),
-        (InvocationSort::Minor, 3),
-        (InvocationSort::SourceType, 2),
-    ] {
+    for (sort, parts_expected) in
+        [(RunSort::ToolId, 3), (RunSort::Major, 1), (RunSort::Minor, 3), (RunSort::SourceType, 2)]
+    {
         let parts = world.parts(&by(sort)).await;
         assert_eq!(parts.len(), parts_expected, "{sort:?}");
         for part in &parts {
@@ -137,28 +134,25 @@ async fn an_order_of_groups_is_read_group_by_group() {
             world.assert_scans_nothing(part).await;
         }
     }
-    let recent =
-        InvocationFilter { created_after: Some(Timestamp::from_milliseconds(599_000)), ..by(InvocationSort::ToolId) };
+    let recent = RunFilter { created_after: Some(Timestamp::from_milliseconds(599_000)), ..by(RunSort::ToolId) };
     assert_eq!(world.parts(&recent).await[0].start, ListStart::Age, "few runs are sorted");
 }
 
 #[tokio::test]
 async fn runs_of_several_tools_of_a_version_and_of_a_type_are_found_by_their_groups() {
     let world = World::new().await;
-    let any = InvocationFilter::default;
+    let any = RunFilter::default;
     let simulations = vec![SourceType::SimulationConversation];
-    for filter in [
-        InvocationFilter { tools: vec![tool(1), tool(2)], ..any() },
-        InvocationFilter { source_types: simulations, ..any() },
-    ] {
+    for filter in
+        [RunFilter { tools: vec![tool(1), tool(2)], ..any() }, RunFilter { source_types: simulations, ..any() }]
+    {
         let parts = world.parts(&filter).await;
         assert!(parts.len() == 1 && groups(&parts[0]).len() > 1, "{parts:?}");
         world.assert_scans_nothing(&parts[0]).await;
     }
-    let nothing =
-        InvocationFilter { tools: vec![tool(9)], source_types: vec![SourceType::SimulationConversation], ..any() };
+    let nothing = RunFilter { tools: vec![tool(9)], source_types: vec![SourceType::SimulationConversation], ..any() };
     assert!(world.parts(&nothing).await.is_empty(), "no run can match");
-    let of_simulation = InvocationFilter { simulation_unit_test_set_run_ids: vec!["s1".into()], ..any() };
+    let of_simulation = RunFilter { simulation_unit_test_set_run_ids: vec!["s1".into()], ..any() };
     let parts = world.parts(&of_simulation).await;
     assert_eq!(parts[0].start, ListStart::Simulations);
     world.assert_scans_nothing(&parts[0]).await;
@@ -167,14 +161,13 @@ async fn runs_of_several_tools_of_a_version_and_of_a_type_are_found_by_their_gro
 #[tokio::test]
 async fn the_slowest_of_many_runs_are_read_in_order_and_few_runs_are_sorted() {
     let world = World::new().await;
-    let slowest =
-        || InvocationFilter { sort: vec![(InvocationSort::DurationMs, Descending)], ..InvocationFilter::default() };
-    let of_tool = InvocationFilter { tools: vec![tool(1)], ..slowest() };
+    let slowest = || RunFilter { sort: vec![(RunSort::DurationMs, Descending)], ..RunFilter::default() };
+    let of_tool = RunFilter { tools: vec![tool(1)], ..slowest() };
     for filter in [slowest(), of_tool] {
         let parts = world.parts(&filter).await;
         assert_eq!((parts.len(), &parts[0].start), (1, &ListStart::Ends), "{filter:?}");
         world.assert_scans_nothing(&parts[0]).await;
     }
-    let recent = InvocationFilter { created_after: Some(Timestamp::from_milliseconds(599_000)), ..slowest() };
+    let recent = RunFilter { created_after: Some(Timestamp::from_milliseconds(599_000)), ..slowest() };
     assert_eq!(world.parts(&recent).await[0].start, ListStart::Age);
 }

@@ -3,7 +3,7 @@
 use super::{Sqlite, migrated};
 use crate::error::Result;
 use crate::history::{
-    Effect, EffectKind, InvocationFilter, InvocationSort, Origin, RunStates, SearchQuery, SearchText, ToolSelection,
+    Effect, EffectKind, Origin, RunFilter, RunSort, RunStates, SearchQuery, SearchText, ToolSelection,
 };
 use crate::kit::account::OrganizationId;
 use crate::kit::clock::{Clock, Timestamp};
@@ -15,7 +15,7 @@ use crate::store::sql::history::list_start::ListStart;
 use crate::store::sql::history::order::{LAST, Order};
 use crate::store::sql::history::text_search::build_text_search;
 use crate::store::sql::history::{record_pages, search, taped_runs};
-use InvocationSort::{CreatedAt, DurationMs, Succeeded, ToolId as OfTool};
+use RunSort::{CreatedAt, DurationMs, Succeeded, ToolId as OfTool};
 
 /// Returns the steps of the query plan of a statement.
 async fn plan(query: Query) -> Result<Vec<String>> {
@@ -29,13 +29,13 @@ fn acme() -> OrganizationId {
     OrganizationId::parse("acme").unwrap()
 }
 
-fn filter(conversations: usize, tools: usize, sort: &[(InvocationSort, Direction)]) -> InvocationFilter {
+fn filter(conversations: usize, tools: usize, sort: &[(RunSort, Direction)]) -> RunFilter {
     let tool = |_| ToolSelection { tool: ToolId::new(&Clock::system()), versions: None };
-    InvocationFilter {
+    RunFilter {
         conversation_ids: vec!["c".to_owned(); conversations],
         tools: (0..tools).map(tool).collect(),
         sort: sort.to_vec(),
-        ..InvocationFilter::default()
+        ..RunFilter::default()
     }
 }
 
@@ -51,7 +51,7 @@ async fn last() -> Row {
 }
 
 /// The statement of a list without its filters, which name no other table.
-fn list(filter: &InvocationFilter, start: &ListStart, last: Option<&Row>) -> Query {
+fn list(filter: &RunFilter, start: &ListStart, last: Option<&Row>) -> Query {
     let mut statement = begin_statement(&acme(), filter, start).unwrap();
     if filter.states == RunStates::Finished {
         statement.push(crate::store::sql::history::filters::HAS_ENDED);
@@ -76,8 +76,8 @@ async fn lists_are_read_from_the_expected_index() {
     let running = "SCAN o";
     let few = "USE TEMP B-TREE FOR LAST";
     let all = "USE TEMP B-TREE FOR ORDER BY";
-    let any = InvocationFilter { states: RunStates::All, ..filter(0, 0, &[]) };
-    let of_running = |tools, sort| InvocationFilter { states: RunStates::Running, ..filter(0, tools, sort) };
+    let any = RunFilter { states: RunStates::All, ..filter(0, 0, &[]) };
+    let of_running = |tools, sort| RunFilter { states: RunStates::Running, ..filter(0, tools, sort) };
     for (filter, index, sorts) in [
         (filter(0, 0, &[]), by_age, None),
         (filter(0, 0, &[(CreatedAt, Descending)]), by_age, None),
@@ -89,17 +89,17 @@ async fn lists_are_read_from_the_expected_index() {
         (filter(0, 0, &[(CreatedAt, Ascending)]), by_age, Some(few)),
         (filter(0, 0, &[(CreatedAt, Descending), (Succeeded, Ascending)]), by_age, Some(few)),
         (
-            InvocationFilter { simulation_unit_test_set_run_ids: vec!["s".to_owned()], ..filter(0, 0, &[]) },
+            RunFilter { simulation_unit_test_set_run_ids: vec!["s".to_owned()], ..filter(0, 0, &[]) },
             by_simulation,
             Some(all),
         ),
-        (InvocationFilter { user_ids: user, ..filter(0, 0, &[]) }, by_user, None),
-        (InvocationFilter { origins: origin, ..filter(0, 0, &[]) }, by_origin, None),
-        (InvocationFilter { effects: vec![host.clone()], ..filter(0, 1, &[]) }, by_effect, None),
-        (InvocationFilter { effects: vec![host, other_host], ..filter(0, 0, &[]) }, by_effect, Some(all)),
-        (InvocationFilter { origins: vec![Origin::Mcp], ..filter(0, 0, &[]) }, by_origin, None),
-        (InvocationFilter { effects: vec![agent.clone()], ..filter(0, 0, &[]) }, by_effect, None),
-        (InvocationFilter { states: RunStates::All, effects: vec![agent], ..filter(0, 0, &[]) }, by_effect, None),
+        (RunFilter { user_ids: user, ..filter(0, 0, &[]) }, by_user, None),
+        (RunFilter { origins: origin, ..filter(0, 0, &[]) }, by_origin, None),
+        (RunFilter { effects: vec![host.clone()], ..filter(0, 1, &[]) }, by_effect, None),
+        (RunFilter { effects: vec![host, other_host], ..filter(0, 0, &[]) }, by_effect, Some(all)),
+        (RunFilter { origins: vec![Origin::Mcp], ..filter(0, 0, &[]) }, by_origin, None),
+        (RunFilter { effects: vec![agent.clone()], ..filter(0, 0, &[]) }, by_effect, None),
+        (RunFilter { states: RunStates::All, effects: vec![agent], ..filter(0, 0, &[]) }, by_effect, None),
         (any, by_age, None),
         (of_running(1, &[]), running, Some(all)),
         (of_running(0, &[(OfTool, Ascending)]), running, Some(all)),
@@ -131,13 +131,7 @@ async fn pages_of_many_runs_are_read_in_their_order() {
 }
 
 /// Fails when a list does not begin with an index, or sorts in another way.
-async fn assert_reads(
-    filter: &InvocationFilter,
-    start: &ListStart,
-    last: Option<&Row>,
-    index: &str,
-    sorts: Option<&str>,
-) {
+async fn assert_reads(filter: &RunFilter, start: &ListStart, last: Option<&Row>, index: &str, sorts: Option<&str>) {
     let of = (filter, start);
     let steps = plan(list(filter, start, last)).await.unwrap();
     assert!(steps.iter().any(|step| step.starts_with(index)), "{of:?}: {steps:#?}");
@@ -152,7 +146,7 @@ async fn the_full_text_index_comes_first_and_is_queried_once() {
     let query = SearchQuery {
         text: SearchText::parse("brav* 東京").unwrap(),
         fields: Vec::new(),
-        filter: InvocationFilter::default(),
+        filter: RunFilter::default(),
     };
     let search_text = build_text_search(&acme(), &query, Timestamp::from_milliseconds(0)).unwrap();
     let window = Window { blocks: Vec::new(), before: 5, rows: 4 };
