@@ -1,5 +1,5 @@
-//! What agents are made of, by noun: agents with their drafts, runs, conversations, items of the Library. These types know neither SQL
-//! nor HTTP.
+//! The types of agents, one folder for each noun: agents with their drafts, runs, conversations, and items of the Library. They know
+//! neither SQL nor HTTP.
 
 pub mod agent_runs;
 pub mod agents;

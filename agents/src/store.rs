@@ -52,7 +52,7 @@ impl AgentStore {
     /// Opens the database of a data directory. Creates it, or applies missing migrations.
     ///
     /// # Errors
-    /// As [`Store::open`].
+    /// Fails as [`Store::open`] does.
     pub async fn open(options: StoreOptions<'_>, config: StoreConfig) -> Result<Self> {
         let kept = Arc::<KeptRows>::default();
         let store = Store::open_with(options, kept.clone()).await?;

@@ -1,11 +1,11 @@
-//! Which modules of `runner`, `repository`, `builder` and `agents` reach stored data. The others take and return values. And which write
-//! statements.
+//! Which modules of `runner`, `repository`, `builder` and `agents` reach stored data. The others take and return values. The
+//! same table tells which modules write statements.
 
 use syn::visit::Visit;
 use syn::{Item, ItemUse, UseTree};
 
 use super::circles::is_test_item;
-use super::{none, product};
+use super::{File, code, none, product};
 
 const CRATES: [&str; 4] = ["runner/src/", "repository/src/", "builder/src/", "agents/src/"];
 
@@ -119,4 +119,27 @@ fn a_handle_is_found() {
     );
     assert_eq!(found, ["Store", "Library"]);
     assert!(find_handles("#[cfg(test)]\nmod tests { use registry::Store; }").is_empty());
+}
+
+/// Places that may open a store without the tables of agents: the store itself, and the command that copies rows and removes none.
+const OPENS_ALONE: [&str; 2] = ["registry/src/", "cli/src/commands/migrate.rs"];
+
+/// The lines that open a store which does not know the tables of agents.
+fn find_opened_alone(file: &File) -> Vec<String> {
+    let lines = code(file).filter(|(_, line)| line.replace("AgentStore::open", "").contains("Store::open("));
+    lines.map(|(number, _)| format!("{}:{number}", file.path)).collect()
+}
+
+#[test]
+fn a_store_is_opened_with_the_tables_of_agents() {
+    let others = product().into_iter().filter(|file| !OPENS_ALONE.iter().any(|path| file.path.starts_with(path)));
+    let findings: Vec<_> = others.flat_map(|file| find_opened_alone(&file)).collect();
+    none("a removal of a user would leave what agents do for the user", &findings);
+}
+
+#[test]
+fn a_store_that_is_opened_alone_is_found() {
+    let file = |text: &str| File { path: "cli/src/x.rs".into(), text: text.into() };
+    assert_eq!(find_opened_alone(&file("let a = Store::open(options);")), ["cli/src/x.rs:1"]);
+    assert!(find_opened_alone(&file("let a = AgentStore::open(options, config);")).is_empty());
 }

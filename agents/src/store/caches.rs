@@ -1,4 +1,4 @@
-//! What a server keeps in memory of the rows of agents.
+//! The rows of agents that a server keeps in memory, and what changes of them do.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -32,7 +32,7 @@ const DELETE_ITEMS: &str =
 const DELETE_REVISIONS: &str = "DELETE FROM library_revisions WHERE organization = $1 AND item IN
     (SELECT item FROM library_items WHERE organization = $1 AND owner = $2 AND deleted_at = $3)";
 
-/// What others have shared with the user.
+/// Ends the shares of items that others let the user read.
 const END_SHARES: &str = "DELETE FROM library_shares WHERE organization = $1 AND account = $2";
 
 /// Counts of changes of what the user saw, the end of the last shares included.

@@ -1,4 +1,4 @@
-//! How often the rules of users have changed.
+//! Counters of the changes of users' rules.
 
 use std::hash::{BuildHasher as _, RandomState};
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,4 +1,4 @@
-//! What statements are written with, for a crate that has tables of its own in the database ([`OtherTables`]).
+//! The kit with which a crate writes statements that has tables of its own in the database ([`OtherTables`]).
 //!
 //! Such a crate writes with [`Store::write`](super::Store::write) and [`Store::write_or_refuse`](super::Store::write_or_refuse), and
 //! reads with [`Store::readers`](super::Store::readers) and [`Store::open_listing`](super::Store::open_listing). Its writes name the rows that
